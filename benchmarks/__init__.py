@@ -1,0 +1,1 @@
+"""What byheart is measured with: data sets, metrics, baselines, speed and crash runs; never part of the package."""

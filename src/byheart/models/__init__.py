@@ -1,0 +1,1 @@
+"""Embedding models: the protocol, the packaged default, and the providers."""

@@ -1,0 +1,193 @@
+"""The one protocol of embedding models, and the checks that every answer of one goes through."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from byheart.errors import ByheartError, EmbedderError, InputError
+
+Vector = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """What a model says of one text.
+
+    Attributes:
+        pooled: the text's vector, float32 of shape (dimensions,), length 1.
+        tokens: token vectors, float32 of shape (n, k), each of length 1; n is 0 where the model has none.
+        offsets: for each token vector, where its characters start and end in the text; int32 of shape (n, 2).
+    """
+
+    pooled: Vector
+    tokens: Vector
+    offsets: npt.NDArray[np.int32]
+
+
+class Embedder(Protocol):
+    """A model that turns texts into vectors (C4)."""
+
+    @property
+    def name(self) -> str:
+        """The provider's name."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model's id, which a store remembers together with the dimension."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """How long a pooled vector is."""
+        ...
+
+    async def embed(self, text: str) -> list[float]:
+        """The vector of one text, as a query."""
+        ...
+
+    async def embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
+        """The vectors of several texts, as documents, in their order."""
+        ...
+
+    async def encode(self, texts: Sequence[str], *, query: bool = False) -> list[Encoding]:
+        """Pooled and, where the model has them, token vectors of several texts, in their order."""
+        ...
+
+
+def without_tokens(pooled: npt.ArrayLike) -> Encoding:
+    """The encoding of a model that has no token vectors; `pooled` of shape (dimensions,) may have any length."""
+    return Encoding(np.asarray(pooled), np.zeros((0, 0), np.float32), np.zeros((0, 2), np.int32))
+
+
+def unit_rows(rows: npt.NDArray[np.floating]) -> Vector:
+    """Each row of `rows`, of shape (n, k), at length 1; a row of zeros stays as it is."""
+    largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+    scaled = rows / np.where(largest == 0, 1, largest)  # by the largest first: squares of huge numbers overflow
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return (scaled / np.where(lengths == 0, 1, lengths)).astype(np.float32)
+
+
+class BaseEmbedder(ABC):
+    """The verbs of an embedder over one `_encode`, and the checks of its answers.
+
+    Whatever a model does wrong becomes an `EmbedderError` that names it: an exception of its own (chained as the
+    cause), the wrong number of vectors, the wrong dimension, a NaN or an infinity, or a vector of zeros, which has no
+    direction and so is near to nothing.
+
+    Args:
+        name: the provider's name.
+        model: the model's id.
+        dimensions: how long a pooled vector is.
+    """
+
+    def __init__(self, name: str, model: str, dimensions: int) -> None:
+        if dimensions < 1:
+            raise InputError("dimensions", f"is {dimensions}", "use a positive number")
+        for field, value in (("name", name), ("model", model)):
+            if not value:
+                raise InputError(field, "is empty", "use a name of at least one character")
+        self._name = name
+        self._model = model
+        self._dimensions = dimensions
+
+    @property
+    def name(self) -> str:
+        """The provider's name."""
+        return self._name
+
+    @property
+    def model(self) -> str:
+        """The model's id, which a store remembers together with the dimension."""
+        return self._model
+
+    @property
+    def dimensions(self) -> int:
+        """How long a pooled vector is."""
+        return self._dimensions
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}:{self.model} ({self.dimensions})>"
+
+    @abstractmethod
+    async def _encode(self, texts: Sequence[str], *, query: bool) -> Sequence[Encoding]:
+        """Encode at least one text, as a query or as documents; `pooled` may have any length."""
+
+    async def embed(self, text: str) -> list[float]:
+        """The vector of one text as a query, of length 1.
+
+        Raises:
+            EmbedderError: the model failed or answered nonsense.
+            InputError: `text` is no string, or holds a lone surrogate.
+        """
+        [encoding] = await self.encode([text], query=True)
+        return encoding.pooled.tolist()
+
+    async def embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
+        """The vectors of several texts as documents, in their order, each of length 1. No texts, no vectors.
+
+        Raises:
+            EmbedderError: the model failed or answered nonsense.
+            InputError: one of the texts is no string, or holds a lone surrogate.
+        """
+        return [encoding.pooled.tolist() for encoding in await self.encode(texts)]
+
+    async def encode(self, texts: Sequence[str], *, query: bool = False) -> list[Encoding]:
+        """Pooled and, where the model has them, token vectors of several texts, in their order.
+
+        Raises:
+            EmbedderError: the model failed or answered nonsense.
+            InputError: one of the texts is no string, or holds a lone surrogate.
+        """
+        _check_texts(texts)
+        if not texts:
+            return []
+        try:
+            encodings = await self._encode(texts, query=query)
+        except ByheartError:
+            raise
+        except Exception as error:
+            raise self._error(f"{type(error).__name__}: {error}") from error
+        if len(encodings) != len(texts):
+            raise self._error(f"answered {len(encodings)} vectors for {len(texts)} texts")
+        return [self._checked(encoding, index) for index, encoding in enumerate(encodings)]
+
+    def _checked(self, encoding: Encoding, index: int) -> Encoding:
+        """The encoding with a pooled vector of length 1, if all of it makes sense."""
+        pooled, tokens, offsets = encoding.pooled, encoding.tokens, encoding.offsets
+        if pooled.shape != (self.dimensions,):
+            raise self._error(f"vector {index} has the shape {pooled.shape}, expected ({self.dimensions},)")
+        if not np.isfinite(pooled).all():
+            raise self._error(f"vector {index} holds a NaN or an infinity")
+        if not pooled.any():
+            raise self._error(f"vector {index} is all zeros")
+        if tokens.ndim != 2 or offsets.shape != (len(tokens), 2):
+            raise self._error(f"token vectors {index} have the shape {tokens.shape}, their offsets {offsets.shape}")
+        if not np.isfinite(tokens).all():
+            raise self._error(f"token vectors {index} hold a NaN or an infinity")
+        return Encoding(unit_rows(pooled[None])[0], tokens, offsets)
+
+    def _error(self, problem: str) -> EmbedderError:
+        return EmbedderError(f"{self.name} {self.model}: {problem}")
+
+
+def _check_texts(texts: Sequence[str]) -> None:
+    """Refuse what no model can read.
+
+    Raises:
+        InputError: `texts` is one string, or one of them is no string or holds a lone surrogate.
+    """
+    if isinstance(texts, str):
+        raise InputError("texts", "is one string", "pass a list of strings")
+    for index, text in enumerate(texts):
+        given: object = text
+        if not isinstance(given, str):
+            raise InputError(f"texts[{index}]", f"is {type(given).__name__}", "pass a string")
+        try:
+            given.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(f"texts[{index}]", "holds a lone surrogate", "use well-formed Unicode") from error

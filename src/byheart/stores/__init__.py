@@ -1,0 +1,1 @@
+"""Where memories are kept: the protocol, the contract that every store keeps, and the stores."""

@@ -1,0 +1,250 @@
+"""From what is to be remembered to the rows that a store takes: cut, analyse, embed, encode, write."""
+
+import hashlib
+import secrets
+import string
+import uuid
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from byheart.arguments import checked_episode
+from byheart.errors import ByheartError, EmbedderError, InputError
+from byheart.models.base import Embedder, Encoding
+from byheart.retrieval.codec import encode_tokens, encode_vector
+from byheart.retrieval.document import document_terms, indexed_text
+from byheart.stores.base import Added, EpisodeRow, MemoryRow, Store
+from byheart.text.chunks import chunk
+from byheart.types import BatchReport, Coordinate, ItemError, NewEpisode, Part, Scope, Tier
+
+_ID_ALPHABET = string.ascii_lowercase + string.digits
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A text that becomes one memory, with what its part knows of it."""
+
+    text: str
+    part: Part
+    key: str
+    timestamp: datetime
+
+
+def new_episode_id(agent_id: str, now: datetime) -> str:
+    """`ep_{agent}_{seconds}_{random}` as the seed writes it (C2), with twelve random characters."""
+    return f"ep_{agent_id}_{int(now.timestamp())}_{''.join(secrets.choice(_ID_ALPHABET) for _ in range(12))}"
+
+
+def part_keys(new: NewEpisode) -> tuple[str, ...]:
+    """A key for each part that stays the same when the same conversation is written again, grown or not.
+
+    It is the part's own key or `source_id`, else a hash of speaker, time and text; repeats are numbered.
+    """
+    seen: Counter[str] = Counter()
+    keys: list[str] = []
+    for part in new.parts:
+        key = part.key or part.source_id or _digest(part)
+        seen[key] += 1
+        keys.append(key if seen[key] == 1 else f"{key}#{seen[key]}")
+    return tuple(keys)
+
+
+def _digest(part: Part) -> str:
+    said = "" if part.timestamp is None else part.timestamp.astimezone(UTC).isoformat()
+    joined = "\0".join((part.speaker or "", part.role or "", said, part.text))
+    return hashlib.sha256(joined.encode("utf-8")).hexdigest()[:16]
+
+
+def cut(new: NewEpisode, now: datetime, known: Collection[str] = ()) -> list[Piece]:
+    """The pieces that one episode becomes: each part whole, or in chunks where it is long; known parts are left out."""
+    happened = new.timestamp or now
+    pieces: list[Piece] = []
+    for part, key in zip(new.parts, part_keys(new), strict=True):
+        if key in known:
+            continue
+        texts = [part.text.strip()]
+        if new.chunking is not None:
+            texts = chunk(part.text, new.chunking.max_tokens, new.chunking.overlap, new.chunking.split_on)
+        pieces.extend(Piece(text, part, key, part.timestamp or happened) for text in texts)
+    return pieces
+
+
+def embedding_text(piece: Piece) -> str:
+    """The text that the model is given for a piece."""
+    return indexed_text(piece.text, speaker=piece.part.speaker, timestamp=piece.timestamp)
+
+
+async def embed(embedder: Embedder, pieces: Sequence[Piece]) -> list[Encoding]:
+    """Every piece's encoding, in order, from one call of the embedder.
+
+    Raises:
+        EmbedderError: the embedder failed, or its answer is unfit.
+    """
+    return await embedder.encode([embedding_text(piece) for piece in pieces])
+
+
+def default_coordinate(new: NewEpisode) -> Coordinate:
+    """The coordinate (G24) of a memory whose caller names none: a fact is semantic, all else an episode (P1)."""
+    return Coordinate(information=(Tier.SEMANTIC if new.type == "fact" else Tier.EPISODIC).value)
+
+
+def build_row(
+    new: NewEpisode,
+    pieces: Sequence[Piece],
+    encodings: Sequence[Encoding],
+    *,
+    episode_id: str,
+    scope: Scope,
+    now: datetime,
+    default_ttl: float,
+) -> EpisodeRow:
+    """The row of one episode out of its pieces and their encodings."""
+    coordinate = replace(new.coordinate or default_coordinate(new), scope=scope.kind)
+    ttl = default_ttl if new.ttl is None else new.ttl
+    memories = tuple(
+        MemoryRow(
+            id=str(uuid.uuid4()),
+            key=piece.key,
+            text=piece.text,
+            timestamp=piece.timestamp,
+            terms=document_terms(piece.text, speaker=piece.part.speaker, timestamp=piece.timestamp),
+            vector=encode_vector(encoding.pooled),
+            tokens=encode_tokens(encoding, embedding_text(piece)),
+            speaker=piece.part.speaker,
+            role=piece.part.role,
+            source_id=piece.part.source_id,
+            importance=new.importance,
+            coordinate=coordinate,
+        )
+        for piece, encoding in zip(pieces, encodings, strict=True)
+    )
+    return EpisodeRow(
+        id=episode_id,
+        type=new.type,
+        tags=new.tags,
+        metadata=new.metadata,
+        created_at=new.timestamp or min((piece.timestamp for piece in pieces), default=now),
+        recorded_at=now,
+        memories=memories,
+        session=new.session,
+        key=new.key,
+        expires_at=now + timedelta(seconds=ttl) if ttl else None,
+    )
+
+
+#: How many memories one embedding call and one transaction take: large enough to amortise a commit, small enough to
+#: bound memory and to lose little when a long ingest is interrupted.
+SLICE_MEMORIES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An episode that passed the checks, cut into the pieces that the store does not have yet."""
+
+    index: int
+    new: NewEpisode
+    pieces: list[Piece]
+
+
+class Writer:
+    """Writes episodes to a store: checks, cuts, embeds and adds them, and reports on each one."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        *,
+        agent_id: str,
+        default_ttl: float,
+        max_text_bytes: int,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._agent_id = agent_id
+        self._default_ttl = default_ttl
+        self._max_text_bytes = max_text_bytes
+        self._clock = clock
+
+    async def write_one(self, scope: Scope, new: NewEpisode) -> str:
+        """Write one episode and return its id: that of the episode with the same key, if there is one.
+
+        Raises:
+            InputError: a field is wrong.
+            EmbedderError: the embedder failed.
+            StoreError: the store could not write it.
+        """
+        checked = checked_episode(new, self._max_text_bytes)
+        known = await self._known(scope, [checked])
+        pieces = cut(checked, self._clock(), known.get(checked.key or "", ()))
+        [added] = await self._add(scope, [Draft(0, checked, pieces)])
+        return added.episode_id
+
+    async def write_many(self, scope: Scope, episodes: Sequence[NewEpisode]) -> BatchReport:
+        """Write many episodes, a few hundred memories a transaction; what is refused is reported, the rest goes in."""
+        errors: list[ItemError] = []
+        checked: list[tuple[int, NewEpisode]] = []
+        for index, new in enumerate(episodes):
+            try:
+                checked.append((index, checked_episode(new, self._max_text_bytes)))
+            except InputError as error:
+                errors.append(ItemError(index, type(error).__name__, str(error)))
+        added: dict[int, Added] = {}
+        for drafts in self._slices(checked, await self._known(scope, [new for _, new in checked])):
+            added.update(await self._add_slice(scope, drafts, errors))
+        return BatchReport(
+            added={index: one.episode_id for index, one in added.items() if one.memories_added},
+            unchanged={index: one.episode_id for index, one in added.items() if not one.memories_added},
+            errors=tuple(sorted(errors, key=lambda error: error.index)),
+            chunks_added=sum(one.memories_added for one in added.values()),
+        )
+
+    async def _known(self, scope: Scope, episodes: Sequence[NewEpisode]) -> Mapping[str, frozenset[str]]:
+        keys = [new.key for new in episodes if new.key is not None]
+        return await self._store.known_parts(scope, keys) if keys else {}
+
+    def _slices(
+        self, checked: Sequence[tuple[int, NewEpisode]], known: Mapping[str, frozenset[str]]
+    ) -> Iterator[list[Draft]]:
+        drafts: list[Draft] = []
+        waiting = 0
+        for index, new in checked:
+            drafts.append(Draft(index, new, cut(new, self._clock(), known.get(new.key or "", ()))))
+            waiting += len(drafts[-1].pieces)
+            if waiting >= SLICE_MEMORIES:
+                yield drafts
+                drafts, waiting = [], 0
+        if drafts:
+            yield drafts
+
+    async def _add_slice(self, scope: Scope, drafts: list[Draft], errors: list[ItemError]) -> dict[int, Added]:
+        try:
+            added = await self._add(scope, drafts)
+        except ByheartError as error:
+            if isinstance(error, EmbedderError) and len(drafts) > 1:
+                # One text that the embedder cannot take must not cost its neighbours their place.
+                results: dict[int, Added] = {}
+                for draft in drafts:
+                    results.update(await self._add_slice(scope, [draft], errors))
+                return results
+            errors.extend(ItemError(draft.index, type(error).__name__, str(error)) for draft in drafts)
+            return {}
+        return {draft.index: one for draft, one in zip(drafts, added, strict=True)}
+
+    async def _add(self, scope: Scope, drafts: Sequence[Draft]) -> list[Added]:
+        now = self._clock()
+        encodings = iter(await embed(self._embedder, [piece for draft in drafts for piece in draft.pieces]))
+        rows = [
+            build_row(
+                draft.new,
+                draft.pieces,
+                [next(encodings) for _ in draft.pieces],
+                episode_id=new_episode_id(self._agent_id, now),
+                scope=scope,
+                now=now,
+                default_ttl=self._default_ttl,
+            )
+            for draft in drafts
+        ]
+        return await self._store.add(scope, rows)
