@@ -5,8 +5,7 @@ Both see a unit as `speaker: text`, and both render their context the same simpl
 
 import math
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -17,22 +16,21 @@ from benchmarks.metrics import CHARACTERS_PER_TOKEN
 from byheart.models.base import Embedder
 
 Scores = npt.NDArray[np.float64]
-#: From a text to its index terms, repeats kept.
-Analyze = Callable[[str], Iterable[str]]
+#: From a text to its index terms, each with how often it is there.
+Analyze = Callable[[str], Mapping[str, int]]
 
 
 class Bm25:
     """BM25 over a fixed list of documents (k1 1.2, b .75, the idf that is never negative).
 
     Args:
-        documents: the terms of each document.
+        counts: for each document, how often it has each term.
         k1: how fast repeats of a term stop to count.
         b: how much a document's length counts.
     """
 
-    def __init__(self, documents: Sequence[Iterable[str]], *, k1: float = 1.2, b: float = 0.75) -> None:
-        counts = [Counter(document) for document in documents]
-        lengths = np.array([count.total() for count in counts], dtype=np.float64)
+    def __init__(self, counts: Sequence[Mapping[str, int]], *, k1: float = 1.2, b: float = 0.75) -> None:
+        lengths = np.array([sum(count.values()) for count in counts], dtype=np.float64)
         norms = k1 * (1 - b + b * lengths / max(float(lengths.mean()), 1.0)) if counts else lengths
         entries: dict[str, list[tuple[int, int]]] = {}
         for place, count in enumerate(counts):
@@ -46,13 +44,13 @@ class Bm25:
             idf = math.log(1 + (len(counts) - len(posting) + 0.5) / (len(posting) + 0.5))
             self._postings[term] = (places, idf * often * (k1 + 1) / (often + norms[places]))
 
-    def scores(self, query: Iterable[str]) -> Scores:
+    def scores(self, query: Mapping[str, int]) -> Scores:
         """The score of each document; a term that the query repeats counts once for each time."""
         totals = np.zeros(self._documents)
-        for term in query:
+        for term, times in query.items():
             if term in self._postings:
                 places, shares = self._postings[term]
-                totals[places] += shares
+                totals[places] += shares * times
         return totals
 
 

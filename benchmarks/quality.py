@@ -17,7 +17,7 @@ from benchmarks.memo import MemoEmbedder
 from benchmarks.metrics import BUDGETS, CUTS, DEFINITIONS, Interval, bootstrap, coverage, ranking_scores
 from benchmarks.systems import System, open_byheart
 from byheart.models.base import Embedder
-from byheart.text.analyzer import analyze
+from byheart.text.analyzer import count_terms
 
 SYSTEMS = ("byheart", "bm25", "cosine")
 #: How many units are asked for, so that the 20 best items can be read off them: a message may be several memories, and
@@ -51,7 +51,7 @@ class Report:
     wall_s: float
 
     def as_json(self) -> dict[str, object]:
-        """The report as it is written: plain means under `systems`, their bounds in the same shape under `intervals`."""
+        """The report as it is written: means under `systems`, their bounds in the same shape under `intervals`."""
         means = {
             system: {group: {metric: one.mean for metric, one in row.items()} for group, row in groups.items()}
             for system, groups in self.figures.items()
@@ -137,7 +137,7 @@ async def measure_case(case: Case, embedder: Embedder, systems: Sequence[str], t
             if name == "byheart":
                 system = await stack.enter_async_context(open_byheart(case, embedder))
             elif name == "bm25":
-                system = Bm25Baseline(case.units, analyze)
+                system = Bm25Baseline(case.units, count_terms)
             else:
                 system = CosineBaseline(case.units, embedder)
             for groups, scores in await _ask(case, system):

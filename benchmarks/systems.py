@@ -78,7 +78,7 @@ class Byheart:
 
 @asynccontextmanager
 async def open_byheart(case: Case, embedder: Embedder) -> AsyncIterator[Byheart]:
-    """byheart over a SQLite file in a folder that is gone afterwards."""
+    """A byheart over a SQLite file in a folder that is gone afterwards."""
     with TemporaryDirectory(prefix="byheart-bench-") as folder:
         url = f"sqlite:///{(Path(folder) / 'case.db').as_posix()}"
         async with AgentMemory("benchmark", url, embedder=embedder) as memory:

@@ -5,6 +5,7 @@ transaction. Vectors and token vectors are opaque bytes here (`retrieval.codec` 
 (`text.analyzer`). Searching is done above, over arrays that `changes` feeds, so every store ranks alike.
 """
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -40,7 +41,9 @@ __all__ = [
     "Store",
     "StoredMemory",
     "TermStats",
+    "canonical_json",
     "from_micros",
+    "storable",
     "to_micros",
 ]
 
@@ -431,7 +434,25 @@ class BaseStore(ABC):
 
 def storable(text: str) -> bool:
     """Whether a store can hold the string: no NUL, no lone surrogate. What it cannot hold, it does not have."""
-    return "\0" not in text and not any(0xD800 <= ord(character) <= 0xDFFF for character in text)
+    if "\0" in text:
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def canonical_json(value: Mapping[str, object]) -> str:
+    """One text for equal metadata: keys sorted, no spaces.
+
+    Raises:
+        InputError: it is no JSON.
+    """
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError("metadata", f"is no JSON ({error})", "use strings, numbers, booleans, None, lists, dicts") from error
 
 
 def _now() -> int:
@@ -474,6 +495,7 @@ def _check_rows(episodes: Sequence[EpisodeRow]) -> None:
             _micros(f"{name}.{field}", time)
         if row.expires_at is not None:
             _micros(f"{name}.expires_at", row.expires_at)
+        _check_text(f"{name}.metadata", canonical_json(row.metadata))
         for position, memory in enumerate(row.memories):
             _check_memory(f"{name}.memories[{position}]", memory)
 
@@ -481,8 +503,7 @@ def _check_rows(episodes: Sequence[EpisodeRow]) -> None:
 def _check_memory(name: str, memory: MemoryRow) -> None:
     for field in ("id", "key", "text", "speaker", "role", "source_id"):
         _check_text(f"{name}.{field}", getattr(memory, field))
-    for term in memory.terms:
-        _check_text(f"{name}.terms", term)
+    _check_text(f"{name}.terms", "".join(memory.terms))
     _micros(f"{name}.timestamp", memory.timestamp)
     if not memory.vector:
         raise InputError(f"{name}.vector", "is empty", "every memory has a vector")

@@ -1,7 +1,7 @@
 """Cutting a long text into chunks that overlap (C2)."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import regex
 
@@ -13,66 +13,72 @@ from byheart.types import SplitOn
 _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
 _BLANK = r"\s(?![\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}])"
 #: Where a line may break: words with their punctuation; in scripts without spaces, characters with what closes them.
-_WORD = regex.compile(rf"(?={_UNSPACED})\X(?:(?!{_BLANK})\p{{P}}\p{{M}}*+)*+|(?:(?!{_BLANK})(?!{_UNSPACED})\X)++")
+_WORD = regex.compile(rf"(?={_UNSPACED})\X(?:(?!{_BLANK})(?=\p{{P}})\X)*+|(?:(?!{_BLANK})(?!{_UNSPACED})\X)++")
 _CLUSTER = regex.compile(r"\X")
+_Cutter = Callable[[str, Span], list[Span]]
 
 
-class _Ruler:
-    """Measures stretches of one text in quarter tokens."""
+def _by_paragraph(text: str, span: Span) -> list[Span]:
+    return [Span(span.start + start, span.start + end) for start, end in paragraphs(text[span.start : span.end])]
 
-    def __init__(self, text: str) -> None:
+
+def _by_sentence(text: str, span: Span) -> list[Span]:
+    return [Span(span.start + start, span.start + end) for start, end in sentences(text[span.start : span.end])]
+
+
+def _by_word(text: str, span: Span) -> list[Span]:
+    return [Span(*match.span()) for match in _WORD.finditer(text, span.start, span.end)]
+
+
+def _by_cluster(text: str, span: Span) -> list[Span]:
+    return [Span(*match.span()) for match in _CLUSTER.finditer(text, span.start, span.end)]
+
+
+#: For each way of splitting: where to cut, and where to cut what is then still too long.
+_CUTTERS: Mapping[str, tuple[_Cutter, ...]] = {
+    "paragraph": (_by_paragraph, _by_sentence, _by_word, _by_cluster),
+    "sentence": (_by_sentence, _by_word, _by_cluster),
+    "fixed": (_by_word, _by_cluster),
+}
+
+
+class _Sheet:
+    """A text to be cut, and the measures to cut it by, in quarter tokens."""
+
+    def __init__(self, text: str, limit: int, repeat: int) -> None:
+        self.text = text
+        self.limit = limit
+        self._repeat = repeat
         self._wide = [] if text.isascii() else [match.start() for match in WIDE.finditer(text)]
 
     def size(self, start: int, end: int) -> int:
         """The quarter tokens of `text[start:end]`."""
         return quarters(end - start, bisect_left(self._wide, end) - bisect_left(self._wide, start))
 
-
-def _words(text: str, span: Span) -> list[Span]:
-    return [Span(*match.span()) for match in _WORD.finditer(text, span.start, span.end)]
-
-
-def _fitting(text: str, spans: Sequence[Span], limit: int, ruler: _Ruler) -> list[Span]:
-    """The spans, those over the limit replaced by their words, and words over the limit by their characters."""
-    fitting: list[Span] = []
-    for span in spans:
-        if ruler.size(*span) <= limit:
-            fitting.append(span)
-            continue
-        for word in _words(text, span):
-            if ruler.size(*word) <= limit:
-                fitting.append(word)
+    def pieces(self, span: Span, cutters: Sequence[_Cutter]) -> Iterator[Span]:
+        """The pieces of a span by the first cutter; those over the limit are cut again by the next one."""
+        for piece in cutters[0](self.text, span):
+            if len(cutters) == 1 or self.size(*piece) <= self.limit:
+                yield piece
             else:
-                fitting.extend(Span(*match.span()) for match in _CLUSTER.finditer(text, word.start, word.end))
-    return fitting
+                yield from self.pieces(piece, cutters[1:])
 
+    def next_start(self, done: Sequence[Span], after: Span, cutters: Sequence[_Cutter]) -> int:
+        """Where the next chunk begins, so that it repeats as much of this one's end as it may.
 
-def _packed(spans: Sequence[Span], start: int, first: int, limit: int, ruler: _Ruler) -> int:
-    """The index after the last span that fits into a chunk from character `start`; at least `first + 1`."""
-    following = first + 1
-    while following < len(spans) and ruler.size(start, spans[following].end) <= limit:
-        following += 1
-    return following
-
-
-def _overlap_start(text: str, done: Sequence[Span], after: Span, sizes: tuple[int, int], ruler: _Ruler) -> int:
-    """Where the next chunk starts so as to repeat the end of the last one.
-
-    Args:
-        done: the spans of the last chunk.
-        after: the first new span, which must still fit.
-        sizes: the most that may be repeated, and the most that a chunk may hold, in quarter tokens.
-    """
-    repeat, limit = sizes
-    end = done[-1].end
-
-    def fits(span: Span) -> bool:
-        return ruler.size(span.start, end) <= repeat and ruler.size(span.start, after.end) <= limit
-
-    whole = [span for span in done[1:] if fits(span)]
-    if not whole:
-        whole = [word for word in _words(text, done[-1])[1:] if fits(word)]
-    return whole[0].start if whole else after.start
+        Args:
+            done: the spans of this chunk.
+            after: the first span that is new in the next one.
+            cutters: how this chunk's last span is cut where even that is too long to be repeated.
+        """
+        end = done[-1].end
+        pieces = list(done[1:])
+        for cutter in (*cutters, None):
+            for piece in pieces:
+                if self.size(piece.start, end) <= self._repeat and self.size(piece.start, after.end) <= self.limit:
+                    return piece.start
+            pieces = cutter(self.text, done[-1])[1:] if cutter else []
+        return after.start
 
 
 def _check(max_tokens: object, overlap: object, split_on: object) -> None:
@@ -80,7 +86,7 @@ def _check(max_tokens: object, overlap: object, split_on: object) -> None:
         raise InputError("max_tokens", f"is {max_tokens!r}", "use a whole number of at least 1")
     if not isinstance(overlap, int) or isinstance(overlap, bool) or not 0 <= overlap < max_tokens:
         raise InputError("overlap", f"is {overlap!r}", f"use a whole number from 0 to {max_tokens - 1}")
-    if split_on not in {"sentence", "paragraph", "fixed"}:
+    if not isinstance(split_on, str) or split_on not in _CUTTERS:
         raise InputError("split_on", f"is {split_on!r}", "use sentence, paragraph or fixed")
 
 
@@ -95,27 +101,27 @@ def chunk(text: str, max_tokens: int = 200, overlap: int = 50, split_on: SplitOn
         text: any string; a short one comes back whole, without outer white space; one of white space gives nothing.
         max_tokens: the most a chunk holds, by `estimate_tokens`; one indivisible character may be more.
         overlap: the most that is repeated, in tokens; 0 repeats nothing.
-        split_on: `fixed` fills every chunk with words.
+        split_on: `sentence` and `paragraph` keep those whole where they can; `fixed` fills every chunk with words.
 
     Raises:
         InputError: a limit is out of range, or `split_on` unknown.
     """
     _check(max_tokens, overlap, split_on)
-    ruler = _Ruler(text)
     whole = Span(len(text) - len(text.lstrip()), len(text.rstrip()))
     if whole.start >= whole.end:
         return []
-    limit = 4 * max_tokens
-    if ruler.size(*whole) <= limit:
+    sheet, cutters = _Sheet(text, 4 * max_tokens, 4 * overlap), _CUTTERS[split_on]
+    if sheet.size(*whole) <= sheet.limit:
         return [text[whole.start : whole.end]]
-    cut = {"sentence": sentences, "paragraph": paragraphs}.get(split_on)
-    spans = _fitting(text, cut(text) if cut else _words(text, whole), limit, ruler)
+    spans = list(sheet.pieces(whole, cutters))
     chunks: list[str] = []
-    first, start = 0, spans[0].start
-    while first < len(spans):
-        following = _packed(spans, start, first, limit, ruler)
+    first, start = 0, whole.start
+    while True:
+        following = first + 1
+        while following < len(spans) and sheet.size(start, spans[following].end) <= sheet.limit:
+            following += 1
         chunks.append(text[start : spans[following - 1].end])
-        if following < len(spans):
-            start = _overlap_start(text, spans[first:following], spans[following], (4 * overlap, limit), ruler)
+        if following == len(spans):
+            return chunks
+        start = sheet.next_start(spans[first:following], spans[following], cutters[1:-1])
         first = following
-    return chunks

@@ -1,10 +1,10 @@
 """One spelling for one word: Unicode compatibility, case and accent folding.
 
-Folded: case (`ß` is `ss`), compatibility forms (full-width, ligatures), the accents of Latin and Greek, the stress marks
-of Cyrillic and `ё`, the optional vowel points of Hebrew and Arabic, digits of every script, and what does not show
-(soft hyphen, joiners). Kept, because they make another letter: Japanese voicing marks, Cyrillic `й` and `ї`, and every
-mark of the Indic and South-East Asian scripts. Turkish: `İ`, `I`, `ı` and `i` are one letter here, since a memory rarely
-knows which language a name is from.
+Folded: case (`ß` is `ss`), compatibility forms (full-width, ligatures), the accents of Latin and Greek, the stress
+marks of Cyrillic and `ё`, the optional vowel points of Hebrew and Arabic, digits of every script, and what does not
+show (soft hyphen, joiners). Kept, because they make another letter: Japanese voicing marks, Cyrillic `й` and `ї`, and
+every mark of the Indic and South-East Asian scripts. Turkish: `İ`, `I`, `ı` and `i` are one letter here, since a memory
+rarely knows which language a name is from.
 """
 
 import unicodedata

@@ -12,15 +12,15 @@ import regex
 
 from byheart.text.stopwords import stop_words
 
+_TITLES = """
+    dr mr mrs ms mx prof st mt rev hon gen col maj capt lt sgt cmdr gov sen rep pres sr sra dra hr fr mme mlle
+    e.g i.e eg ie vs viz cf approx ca fig figs eq sec vol vols ch pp no nos nr art bzw z.b d.h u.a p.ej"""
+_SHORTENED = """
+    etc inc ltd co corp jr al dept est ave blvd usw jan feb mar apr jun jul aug sep sept oct nov dec"""
 #: After these a sentence goes on, whatever follows.
-_NEVER_LAST = frozenset(
-    "dr mr mrs ms mx prof st mt rev hon gen col maj capt lt sgt cmdr gov sen rep pres sr sra dra e.g i.e eg ie vs viz cf"
-    " approx ca fig figs eq sec vol vols ch pp no nos nr art bzw z.b d.h u.a usw hr fr mme mlle p.ej".split()
-)
+_NEVER_LAST = frozenset(_TITLES.split())
 #: After these, and after dotted ones such as U.S., it ends if the next word could hardly go on with a name.
-_MAYBE_LAST = frozenset(
-    "etc inc ltd co corp jr al dept est ave blvd jan feb mar apr jun jul aug sep sept oct nov dec".split()
-)
+_MAYBE_LAST = frozenset(_SHORTENED.split())
 
 _FINAL = r".!?…؟۔।॥։።"
 _WIDE_FINAL = "。！？｡．⁈⁉‼"

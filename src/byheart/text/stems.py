@@ -15,7 +15,8 @@ class _Stemmer(Protocol):
 
 @cache
 def _stemmer(language: str) -> _Stemmer:
-    return cast("_Stemmer", Stemmer.Stemmer(language, 0))  # no cache of its own: `analyzer` keeps whole words
+    # No cache of its own: `analyzer` keeps whole words.
+    return cast("_Stemmer", Stemmer.Stemmer(language, 0))  # pyright: ignore[reportUnknownMemberType]
 
 
 def stem(word: str, language: str) -> str:

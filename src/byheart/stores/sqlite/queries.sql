@@ -164,8 +164,8 @@ INSERT INTO memory (place, episode, position, id, part, speaker, role, source_id
 SELECT episode, part FROM memory WHERE episode IN (SELECT value FROM json_each(?))
 
 -- name: memory_parts_taken
-SELECT DISTINCT m.episode, m.part FROM json_each(?) AS e JOIN memory AS m ON m.episode = e.value ->> 0
-WHERE m.part IN (SELECT value FROM json_each(e.value, '$[1]'))
+SELECT DISTINCT m.episode, m.part FROM json_each(?) AS e CROSS JOIN memory AS m
+WHERE m.episode = e.value ->> 0 AND m.part = e.value ->> 1
 
 -- name: memory_of
 SELECT m.episode, m.position, m.id, m.speaker, m.role, m.source_id, m.text, i.timestamp, i.importance, i.coordinate, a.at
@@ -193,7 +193,7 @@ INSERT INTO memory_index (place, episode, session, timestamp, expires, importanc
 DELETE FROM memory_index WHERE place = ?
 
 -- name: index_range
-SELECT place & 0xFFFFFFFFFF, episode, session, timestamp, expires, 0, importance, type, role, coordinate, term_ids,
+SELECT place & 0xFFFFFFFFFF, episode, session, timestamp, expires, importance, type, role, coordinate, term_ids,
   term_counts, vector, tokens
 FROM memory_index WHERE place BETWEEN ? AND ? ORDER BY place
 
