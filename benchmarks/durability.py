@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -75,7 +76,8 @@ def crash(kills: int) -> dict[str, object]:
             writer = context.Process(target=_write_until_killed, args=(path, kill, theirs), daemon=True)
             writer.start()
             theirs.close()
-            if kill % 4:  # every fourth is killed while it starts and opens the store, if that is where the moment falls
+            # Every fourth writer may die while it opens the store; the others have written something by then.
+            if kill % 4:
                 mine.poll(60)
             time.sleep(moments.uniform(0, 0.25))
             writer.kill()
@@ -138,7 +140,7 @@ def processes(seconds: float, writers: int = 2, readers: int = 2) -> dict[str, o
     with TemporaryDirectory(prefix="byheart-processes-") as folder:
         path = (Path(folder) / "shared.db").as_posix()
         pipes: list[Connection] = []
-        running = []
+        running: list[BaseProcess] = []
         for place in range(writers + readers):
             mine, theirs = context.Pipe(duplex=False)
             writer = place if place < writers else None

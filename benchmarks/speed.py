@@ -156,7 +156,7 @@ async def compare(agent: Agent, embedder: SyntheticEmbedder) -> tuple[float, flo
         text = query(row, generator)
         [encoding] = await embedder.encode([text], query=True)
         spent.append(floor.milliseconds(encoding.pooled, row.words[:6]))
-        exact = {rows[place].id for place in floor.best(encoding.pooled, 10)}
+        exact = {rows[int(place)].id for place in floor.best(encoding.pooled, 10)}
         result = await agent.memory.recall(text, limit=1000)
         near = {hit.chunk.source_id for hit in result.results if 0 < hit.trace.ranks.get("vector", 0) <= 10}
         found.append(len(exact & near) / len(exact))

@@ -12,14 +12,16 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from byheart.models.base import Embedder, Encoding, Vector
+from byheart.models.base import BaseEmbedder, Embedder, Encoding, Vector
 from byheart.types import NewEpisode, Part
 
 WORDS = 20_000
 TOPICS = 200
 TOPIC_WORDS = 60
 TURNS = 20
+#: The shapes of the packaged MiniLM.
 DIMENSIONS = 384
+TOKEN_DIMENSIONS = 64
 NAMES = ("Ada", "Bo", "Chen", "Dina", "Emil", "Farah", "Gus", "Hana", "Ivo", "June", "Kofi", "Lena", "Mara", "Nils")
 _START = datetime(2024, 1, 1, 9, tzinfo=UTC)
 _WORD = re.compile(r"\w+")
@@ -65,7 +67,7 @@ def turns(rows: int, *, seed: int, shortest: int = 12, longest: int = 60) -> Ite
         pieces = np.split(numbers, np.cumsum(lengths)[:-1])
         for place, piece in enumerate(pieces[: rows - session * TURNS]):
             when = _START + timedelta(hours=7 * session, minutes=place)
-            yield Turn(f"t{session * TURNS + place}", NAMES[pair[place % 2]], session, when, piece)
+            yield Turn(f"t{session * TURNS + place}", NAMES[int(pair[place % 2])], session, when, piece)
 
 
 def episodes(rows: Iterator[Turn]) -> Iterator[NewEpisode]:
@@ -92,68 +94,47 @@ def query(turn: Turn, generator: np.random.Generator) -> str:
     return f"What did {turn.speaker} say about {' '.join(word(int(number)) for number in some)}?"
 
 
-class SyntheticEmbedder:
+class SyntheticEmbedder(BaseEmbedder):
     """Word vectors around topic centres instead of a model: a vector for each word, and their mean, of MiniLM's shape.
 
     Args:
-        model: a real embedder whose forward pass each query (and, with `documents`, each document) goes through as
-            well, so that its cost is in the call; its answer is not used.
-        documents: whether documents pay for a forward pass too.
+        real: an embedder whose forward pass each query goes through too, so that its cost is in the call; its answer
+            is not used.
     """
 
-    def __init__(self, model: Embedder | None = None, *, documents: bool = False) -> None:
+    def __init__(self, real: Embedder | None = None) -> None:
+        super().__init__("benchmark", "synthetic-words", DIMENSIONS)
         generator = np.random.default_rng(11)
         centres = generator.standard_normal((TOPICS, DIMENSIONS), dtype=np.float32)
         vectors = generator.standard_normal((WORDS, DIMENSIONS), dtype=np.float32)
         special = np.arange(1000, 1000 + TOPICS * TOPIC_WORDS)
         vectors[special] = 0.8 * centres[(special - 1000) // TOPIC_WORDS] + 0.6 * vectors[special]
         self._vectors: Vector = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        shorter = vectors @ generator.standard_normal((DIMENSIONS, TOKEN_DIMENSIONS), dtype=np.float32)
+        self._tokens: Vector = shorter / np.linalg.norm(shorter, axis=1, keepdims=True)
         self._numbers = {word(number): number for number in range(WORDS)}
-        self.real = model
-        self.documents = documents
+        self.real = real
         #: Seconds spent in here, to be taken off what is measured around it.
         self.spent = 0.0
-
-    @property
-    def name(self) -> str:
-        """The provider's name."""
-        return "synthetic"
-
-    @property
-    def model(self) -> str:
-        """The model's id."""
-        return "synthetic-words"
-
-    @property
-    def dimensions(self) -> int:
-        """How long a pooled vector is."""
-        return DIMENSIONS
-
-    async def embed(self, text: str) -> list[float]:
-        """The vector of one text, as a query."""
-        [encoding] = await self.encode([text], query=True)
-        return [float(number) for number in encoding.pooled]
-
-    async def embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
-        """The vectors of several texts, as documents, in their order."""
-        return [[float(number) for number in encoding.pooled] for encoding in await self.encode(texts)]
 
     async def encode(self, texts: Sequence[str], *, query: bool = False) -> list[Encoding]:
         """Word vectors and their mean; unknown words fall on known ones by their letters."""
         started = time.perf_counter()
-        if self.real is not None and (query or self.documents):
-            await self.real.encode(texts, query=query)
-        encodings = [self._encoding(text) for text in texts]
+        encodings = await super().encode(texts, query=query)
         self.spent += time.perf_counter() - started
         return encodings
+
+    async def _encode(self, texts: Sequence[str], *, query: bool) -> Sequence[Encoding]:
+        if query and self.real is not None:
+            await self.real.encode(texts, query=True)
+        return [self._encoding(text) for text in texts]
 
     def _encoding(self, text: str) -> Encoding:
         matches = list(_WORD.finditer(text))
         numbers = [self._number(match[0]) for match in matches]
         offsets = np.array([match.span() for match in matches], dtype=np.int32).reshape(-1, 2)
-        tokens = self._vectors[numbers]
-        mean = tokens.mean(axis=0) if numbers else self._vectors[0]
-        return Encoding(mean / np.linalg.norm(mean), tokens, offsets)
+        mean = self._vectors[numbers].mean(axis=0) if numbers else self._vectors[0]
+        return Encoding(mean / np.linalg.norm(mean), self._tokens[numbers], offsets)
 
     def _number(self, text: str) -> int:
         number = self._numbers.get(text)

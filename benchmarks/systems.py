@@ -1,6 +1,6 @@
 """What is measured: the protocol of a system, and byheart itself behind it, through its public verbs alone."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
@@ -77,7 +77,7 @@ class Byheart:
 
 
 @asynccontextmanager
-async def open_byheart(case: Case, embedder: Embedder) -> AsyncIterator[Byheart]:
+async def open_byheart(case: Case, embedder: Embedder) -> AsyncGenerator[Byheart, None]:
     """A byheart over a SQLite file in a folder that is gone afterwards."""
     with TemporaryDirectory(prefix="byheart-bench-") as folder:
         url = f"sqlite:///{(Path(folder) / 'case.db').as_posix()}"

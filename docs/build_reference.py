@@ -12,7 +12,8 @@ from byheart.errors import ByheartError
 PAGE = Path(__file__).parent / "reference" / "api.md"
 HEAD = """# API
 
-Made from the docstrings by `docs/build_reference.py`. `Memory`, which `open_memory` returns, has the verbs of `AgentMemory`, blocking.
+Made from the docstrings by `docs/build_reference.py`. `Memory`, which `open_memory` returns, has the
+verbs of `AgentMemory`, blocking.
 """
 
 

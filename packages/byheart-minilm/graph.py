@@ -53,9 +53,11 @@ class Graph:
             self.constants[name] = numpy_helper.from_array(array, name)
         return name
 
-    def node(self, op: str, inputs: Sequence[str], output: str, *, domain: str = "", **attributes: object) -> str:
+    def node(self, op: str, inputs: Sequence[str], output: str, *, domain: str = "", **attributes: float) -> str:
         """Add a node with one output."""
-        self.nodes.append(helper.make_node(op, inputs, [output], name=output, domain=domain, **attributes))
+        node = helper.make_node(op, inputs, [output], name=output, domain=domain)
+        node.attribute.extend(helper.make_attribute(name, value) for name, value in sorted(attributes.items()))
+        self.nodes.append(node)
         return output
 
     def norm(self, x: str, weights: Mapping[str, Array], source: str, output: str) -> str:

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -13,6 +13,9 @@ from byheart.types import MAX_ID_CHARACTERS, EpisodeType, NewEpisode, Part
 SLICE_PARTS = 500
 #: What a tool was asked and what it answered is cut to this many characters: the gist is remembered, not the dump.
 TOOL_CHARACTERS = 1000
+#: The longest text that a memory takes in (its own limit); a longer message is reported, the rest goes in.
+MAX_TEXT_BYTES = 1_048_576
+_TITLE_CHARACTERS = 1000
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _ROLES = {
     "user": "user",
@@ -129,7 +132,7 @@ class Conversation:
     openings: dict[str, int] = field(default_factory=dict[str, int])
     started: object = None
     fallback_time: datetime | None = None
-    metadata: Mapping[str, object] = field(default_factory=dict[str, object])
+    metadata: dict[str, object] = field(default_factory=dict[str, object])
     type: EpisodeType = "conversation"
     _parts: list[Part] = field(default_factory=list[Part])
     _seen: dict[str, str] = field(default_factory=dict[str, str])
@@ -140,14 +143,14 @@ class Conversation:
     def __post_init__(self) -> None:
         if self.id is not None:
             self.id = short_id(self.id)
-        self.metadata = {name: clean(text) if isinstance(text, str) else text for name, text in self.metadata.items()}
+        texts = {name: text for name, text in self.metadata.items() if isinstance(text, str)}
+        self.metadata = self.metadata | {name: clean(text)[:_TITLE_CHARACTERS] for name, text in texts.items()}
 
     def add(self, turn: Turn) -> Iterator[Record]:
         """Take a turn; yields a bad record if it cannot be kept, and a slice when enough turns have come together."""
         if not turn.text.strip():
             return
-        problem = next((p for p in map(unstorable, (turn.text, turn.speaker or "", turn.id or "")) if p), None)
-        if problem:
+        if problem := _problem(turn):
             yield BadRecord(self.file, turn.line, f"{_label(turn)}{problem}")
             return
         when = parse_time(turn.time)
@@ -159,7 +162,8 @@ class Conversation:
         if key is None:
             return
         self._time = self._time or when
-        self._parts.append(Part(turn.text, turn.speaker, turn.role, when, turn.id, key))
+        speaker, source_id = turn.speaker and short_id(turn.speaker), turn.id and short_id(turn.id)
+        self._parts.append(Part(turn.text, speaker or None, turn.role, when, source_id or None, short_id(key)))
         if len(self._parts) >= SLICE_PARTS:
             yield self._slice()
 
@@ -204,6 +208,15 @@ class Conversation:
         opening = f"{self.name}#{digest(first.speaker, first.timestamp, first.text)}"
         nth = self.openings[opening] = self.openings.get(opening, 0) + 1
         return opening if nth == 1 else f"{opening}#{nth}"
+
+
+def _problem(turn: Turn) -> str | None:
+    """Why the turn cannot be kept, if it cannot."""
+    for text in (turn.text, turn.speaker or "", turn.id or ""):
+        if found := unstorable(text):
+            return found
+    size = len(turn.text.encode())
+    return f"has {size:,} bytes, more than the {MAX_TEXT_BYTES:,} of one memory" if size > MAX_TEXT_BYTES else None
 
 
 def _label(turn: Turn) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from byheart.errors import ByheartError, EmbedderError, InputError
+from byheart.models.vectors import unit_rows
 
 Vector = npt.NDArray[np.float32]
 
@@ -62,14 +63,6 @@ class Embedder(Protocol):
 def without_tokens(pooled: npt.ArrayLike) -> Encoding:
     """The encoding of a model that has no token vectors; `pooled` of shape (dimensions,) may have any length."""
     return Encoding(np.asarray(pooled), np.zeros((0, 0), np.float32), np.zeros((0, 2), np.int32))
-
-
-def unit_rows(rows: npt.NDArray[np.floating]) -> Vector:
-    """Each row of `rows`, of shape (n, k), at length 1; a row of zeros stays as it is."""
-    largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
-    scaled = rows / np.where(largest == 0, 1, largest)  # by the largest first: squares of huge numbers overflow
-    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return (scaled / np.where(lengths == 0, 1, lengths)).astype(np.float32)
 
 
 class BaseEmbedder(ABC):
@@ -169,7 +162,7 @@ class BaseEmbedder(ABC):
             raise self._error(f"token vectors {index} have the shape {tokens.shape}, their offsets {offsets.shape}")
         if not np.isfinite(tokens).all():
             raise self._error(f"token vectors {index} hold a NaN or an infinity")
-        return Encoding(unit_rows(pooled[None])[0], tokens, offsets)
+        return Encoding(unit_rows(pooled[None])[0].astype(np.float32), tokens, offsets)
 
     def _error(self, problem: str) -> EmbedderError:
         return EmbedderError(f"{self.name} {self.model}: {problem}")

@@ -1,5 +1,6 @@
 """The packaged embedder: all-MiniLM-L6-v2 in 8-bit integers, run by onnxruntime. It reaches no network."""
 
+import itertools
 import math
 import os
 import threading
@@ -10,12 +11,12 @@ from typing import Any, Final, Literal
 
 import anyio.to_thread
 import numpy as np
-import numpy.typing as npt
-import onnxruntime
+import onnxruntime  # pyright: ignore[reportMissingTypeStubs]
 from tokenizers import Tokenizer
 
 from byheart.errors import InputError, MissingPartError
-from byheart.models.base import BaseEmbedder, Encoding, Vector, unit_rows
+from byheart.models.base import BaseEmbedder, Encoding, Vector
+from byheart.models.vectors import unit_rows
 
 try:
     import byheart_minilm
@@ -58,11 +59,9 @@ class MiniLM(BaseEmbedder):
         super().__init__("byheart-minilm", byheart_minilm.MODEL, byheart_minilm.DIMENSIONS)
         if threads is not None and threads < 1:
             raise InputError("threads", f"is {threads}", "use at least 1, or None")
-        if isinstance(projection, str):
-            projection = np.load(byheart_minilm.path() / "token_projection.npy")
-        if projection is not None and (projection.ndim != 2 or len(projection) != self.dimensions):
-            raise InputError("projection", f"has the shape {projection.shape}", f"use ({self.dimensions}, k)")
-        self._projection: Vector | None = projection
+        self._projection = _packaged_projection() if isinstance(projection, str) else projection
+        if self._projection is not None and self._projection.shape[:-1] != (self.dimensions,):
+            raise InputError("projection", f"has the shape {self._projection.shape}", f"use ({self.dimensions}, k)")
         self._threads = threads or min(4, os.cpu_count() or 1)
         self._loading = threading.Lock()
         self._passes = threading.BoundedSemaphore(PASSES)
@@ -107,7 +106,13 @@ class MiniLM(BaseEmbedder):
 
     def _token_vectors(self, states: Vector) -> Vector:
         """States of the last layer, of shape (n, 384), projected and at length 1."""
-        return unit_rows(states if self._projection is None else states @ self._projection)
+        projected = states if self._projection is None else states @ self._projection
+        return unit_rows(projected).astype(np.float32)
+
+
+def _packaged_projection() -> Vector:
+    """The matrix in the package, float32 of shape (384, k)."""
+    return np.load(byheart_minilm.path() / "token_projection.npy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +131,7 @@ def _windows(text: int, ids: list[int]) -> Iterator[_Window]:
     count = max(1, math.ceil((len(ids) - OVERLAP) / (WINDOW - OVERLAP)))
     starts = [(len(ids) - WINDOW) * index // (count - 1) for index in range(count)] if count > 1 else [0]
     # Two windows meet in the middle of what they share.
-    meetings = [(start + WINDOW + following) // 2 for start, following in zip(starts, starts[1:], strict=False)]
+    meetings = [(start + WINDOW + following) // 2 for start, following in itertools.pairwise(starts)]
     for start, first, last in zip(starts, [0, *meetings], [*meetings, len(ids)], strict=True):
         yield _Window(text, ids[start : start + WINDOW], start, first, last)
 
@@ -148,20 +153,18 @@ class _Network:
 
     def __init__(self, folder: Path, threads: int) -> None:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._first: int = self._tokenizer.token_to_id("[CLS]")
-        self._last: int = self._tokenizer.token_to_id("[SEP]")
-        options: Any = onnxruntime.SessionOptions()
+        self._opening, self._closing = self._tokenizer.encode("").ids
+        runtime: Any = onnxruntime
+        options = runtime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         # Idle threads sleep: the application has better uses for its cores.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self._session: Any = onnxruntime.InferenceSession(
-            folder / "model.onnx", options, providers=["CPUExecutionProvider"]
-        )
+        self._session = runtime.InferenceSession(folder / "model.onnx", options, providers=["CPUExecutionProvider"])
 
     def pieces(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
         """The ids of a text's word pieces, and the characters of the text that each stands for."""
-        encoding: Any = self._tokenizer.encode(text, add_special_tokens=False)
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
         return encoding.ids, encoding.offsets
 
     def hidden(self, batch: Sequence[list[int]]) -> Vector:
@@ -169,7 +172,7 @@ class _Network:
         ids = np.zeros((len(batch), max(len(row) for row in batch) + 2), np.int64)
         mask = np.zeros_like(ids)
         for index, row in enumerate(batch):
-            ids[index, : len(row) + 2] = [self._first, *row, self._last]
+            ids[index, : len(row) + 2] = [self._opening, *row, self._closing]
             mask[index, : len(row) + 2] = 1
         [states] = self._session.run(["last_hidden_state"], {"input_ids": ids, "attention_mask": mask})
         return states

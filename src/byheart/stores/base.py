@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Protocol, Self
 
-from byheart.errors import InputError, StoreError
+from byheart.errors import EmbedderMismatchError, InputError, StoreError
 from byheart.stores.values import (
     OTHER_ROLE,
     ROLE_CODES,
@@ -43,6 +43,7 @@ __all__ = [
     "TermStats",
     "canonical_json",
     "from_micros",
+    "match_model",
     "storable",
     "to_micros",
 ]
@@ -230,7 +231,7 @@ class BaseStore(ABC):
             EmbedderMismatchError: the store was filled by another model, dimension or codec.
         """
         self._ready()
-        await self._bind_model(identity)
+        await self._bind_model(identity, _now())
 
     async def known_parts(self, scope: Scope, keys: Sequence[str]) -> Mapping[str, frozenset[str]]:
         """For each episode key that the scope has, the part keys it holds."""
@@ -385,7 +386,7 @@ class BaseStore(ABC):
     @abstractmethod
     async def _close(self) -> None: ...
     @abstractmethod
-    async def _bind_model(self, identity: ModelIdentity) -> None: ...
+    async def _bind_model(self, identity: ModelIdentity, now: int) -> None: ...
     @abstractmethod
     async def _known_parts(self, scope: Scope, keys: Sequence[str], now: int) -> Mapping[str, frozenset[str]]: ...
     @abstractmethod
@@ -452,7 +453,22 @@ def canonical_json(value: Mapping[str, object]) -> str:
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError("metadata", f"is no JSON ({error})", "use strings, numbers, booleans, None, lists, dicts") from error
+        raise InputError(
+            "metadata", f"is no JSON ({error})", "use strings, numbers, booleans, None, lists, dicts"
+        ) from error
+
+
+def match_model(bound: ModelIdentity, asked: ModelIdentity) -> None:
+    """Refuse a model that the store was not filled by.
+
+    Raises:
+        EmbedderMismatchError: they differ.
+    """
+    if bound != asked:
+        raise EmbedderMismatchError(
+            f"the store was filled by {bound.model} ({bound.dimensions} dimensions, codec {bound.codec}), not by "
+            f"{asked.model} ({asked.dimensions}, {asked.codec}); open it with the first, or fill a new store"
+        )
 
 
 def _now() -> int:

@@ -85,7 +85,7 @@ UPDATE episode SET updated_at = ? WHERE number = ?
 
 -- name: episode_numbers
 SELECT number FROM episode
-WHERE partition = ? AND id IN (SELECT value FROM json_each(?)) AND (expires = 0 OR expires > ?)
+WHERE partition = ? AND id IN (SELECT value FROM json_each(?))
 
 -- name: episode_all
 SELECT number FROM episode WHERE partition = ?
@@ -240,6 +240,9 @@ DELETE FROM change WHERE partition = ?
 
 -- name: change_since
 SELECT first, last FROM change WHERE partition = ? AND version > ?
+
+-- name: some_texts
+SELECT text FROM (SELECT text FROM memory LIMIT ?1) UNION ALL SELECT text FROM (SELECT text FROM term LIMIT ?1)
 
 -- name: wipe
 DELETE FROM partition; DELETE FROM session; DELETE FROM episode; DELETE FROM tag; DELETE FROM memory;

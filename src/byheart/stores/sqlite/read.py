@@ -7,12 +7,19 @@ from itertools import islice
 
 import apsw
 
-from byheart.stores.base import Counts, IndexDelta, IndexRow, StoredMemory, TermStats, from_micros
+from byheart.stores.base import (
+    Counts,
+    IndexDelta,
+    IndexRow,
+    ModelIdentity,
+    StoredMemory,
+    TermStats,
+    from_micros,
+    match_model,
+)
 from byheart.stores.sqlite.connection import Row, json_list, reading, rows
-from byheart.stores.sqlite.write import KEPT_WRITES, SEQ_BITS, WRITES_BITS, ranges
+from byheart.stores.sqlite.layout import KEPT_WRITES, LAST_SEQ, SEQ_BITS, WRITES_BITS, ranges
 from byheart.types import EPISODE_TYPES, Chunk, Coordinate, Episode, EpisodeHeader, EpisodeType, Scope
-
-_LAST_SEQ = (1 << SEQ_BITS) - 1
 
 
 def find_partition(connection: apsw.Connection, scope: Scope) -> int | None:
@@ -26,9 +33,7 @@ def _partitions(connection: apsw.Connection, scopes: Sequence[Scope]) -> list[in
     return [number for number in numbers if number is not None]
 
 
-def known_parts(
-    connection: apsw.Connection, scope: Scope, keys: Sequence[str], now: int
-) -> dict[str, frozenset[str]]:
+def known_parts(connection: apsw.Connection, scope: Scope, keys: Sequence[str], now: int) -> dict[str, frozenset[str]]:
     """For each episode key that the scope has, the part keys it holds."""
     with reading(connection):
         partition = find_partition(connection, scope)
@@ -65,8 +70,7 @@ def recent(
     filters = {"types": listed, "tags": json_list(tags), "wanted": len(tags), "limit": limit, "now": now}
     with reading(connection):
         newest = [
-            rows(connection, "recent", partition=partition, **filters)
-            for partition in _partitions(connection, scopes)
+            rows(connection, "recent", partition=partition, **filters) for partition in _partitions(connection, scopes)
         ]
         return _episodes(connection, [number for _, number in islice(merge(*newest, reverse=True), limit)])
 
@@ -131,8 +135,8 @@ def read_memories(connection: apsw.Connection, scope: Scope, seqs: Sequence[int]
         partition = find_partition(connection, scope)
         if partition is None:
             return []
-        places = json_list(partition << SEQ_BITS | seq for seq in seqs if 0 < seq <= _LAST_SEQ)
-        found = {row[0] & _LAST_SEQ: row[1:] for row in rows(connection, "memory_read", places, now)}
+        places = json_list(partition << SEQ_BITS | seq for seq in seqs if 0 < seq <= LAST_SEQ)
+        found = {row[0] & LAST_SEQ: row[1:] for row in rows(connection, "memory_read", places, now)}
         headers = _headers(connection, list({row[0] for row in found.values()}))
     memories = {
         seq: StoredMemory(seq, _chunk(headers[number].id, chunk), headers[number])
@@ -188,7 +192,7 @@ def _changes(connection: apsw.Connection, scope: Scope, since: int) -> IndexDelt
         return IndexDelta(0, True, (), ())
     ((partition, version),) = found
     if since >> WRITES_BITS != partition or not version - KEPT_WRITES <= since <= version:
-        return IndexDelta(version, True, _index_rows(connection, partition, 1, _LAST_SEQ), ())
+        return IndexDelta(version, True, _index_rows(connection, partition, 1, LAST_SEQ), ())
     touched: set[int] = set()
     for first, last in rows(connection, "change_since", partition, since):
         touched.update(range(first, last + 1))
@@ -224,7 +228,7 @@ def tagged(connection: apsw.Connection, scope: Scope, tags: Sequence[str], now: 
             found = rows(connection, "tagged_any", partition=partition, now=now)
         else:
             found = rows(connection, "tagged", partition=partition, tags=json_list(tags), wanted=len(tags), now=now)
-    return [place & _LAST_SEQ for (place,) in found]
+    return [place & LAST_SEQ for (place,) in found]
 
 
 def session_number(connection: apsw.Connection, scope: Scope, session: str) -> int:
@@ -246,3 +250,15 @@ def term_stats(connection: apsw.Connection, terms: Sequence[str]) -> TermStats:
 def term_texts(connection: apsw.Connection, term_ids: Sequence[int]) -> dict[int, str]:
     """The terms behind ids."""
     return dict(rows(connection, "term_texts", json_list(dict.fromkeys(term_ids))))
+
+
+def is_bound(connection: apsw.Connection, identity: ModelIdentity) -> bool:
+    """Whether the store has a model.
+
+    Raises:
+        EmbedderMismatchError: it has another one than this.
+    """
+    ((_, model, dimensions, codec),) = rows(connection, "store")
+    if model is not None:
+        match_model(ModelIdentity(model, dimensions, codec), identity)
+    return model is not None

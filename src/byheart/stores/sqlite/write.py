@@ -1,14 +1,13 @@
 """Writes: functions of a connection inside an open write transaction, and plain values."""
 
-import struct
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Self
 
 import apsw
 
-from byheart.errors import EmbedderMismatchError, InputError, StoreFullError
+from byheart.errors import InputError, StoreFullError
 from byheart.stores.base import (
     OTHER_ROLE,
     ROLE_CODES,
@@ -19,15 +18,20 @@ from byheart.stores.base import (
     canonical_json,
     to_micros,
 )
-from byheart.stores.sqlite.connection import json_list, rows, run, run_many
+from byheart.stores.sqlite.connection import Row, json_list, rows, run, run_many
+from byheart.stores.sqlite.layout import (
+    KEPT_WRITES,
+    LAST_SEQ,
+    MAX_PARTITIONS,
+    SEQ_BITS,
+    WRITES_BITS,
+    pack_int32,
+    ranges,
+    unpack_int32,
+)
+from byheart.stores.sqlite.read import find_partition, is_bound
+from byheart.stores.sqlite.residue import Forgotten
 from byheart.types import EPISODE_TYPES, Scope
-
-SEQ_BITS = 40
-WRITES_BITS = 32
-MAX_PARTITIONS = 1 << (63 - SEQ_BITS)
-
-#: How many writes back a partition's change log reaches; who is further behind loads everything again.
-KEPT_WRITES = 20_000
 
 _DELETE_BATCH = 500
 
@@ -78,32 +82,38 @@ class _Batch:
     memories: list[tuple[_Target, int, MemoryRow]] = field(default_factory=list[tuple[_Target, int, MemoryRow]])
 
 
-def add_episodes(
-    connection: apsw.Connection, scope: Scope, episodes: Sequence[EpisodeRow], max_episodes: int, *, auto_prune: bool
-) -> tuple[list[Added], list[str]]:
-    """Write episodes and all that hangs on them.
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How many episodes the agent may hold (0: any number), and whether old ones make room for new ones."""
 
-    Returns:
-        What became of each row, and the texts and words that had to make room.
+    max_episodes: int
+    auto_prune: bool
+
+
+def add_episodes(
+    connection: apsw.Connection, forgotten: Forgotten, scope: Scope, episodes: Sequence[EpisodeRow], room: Room
+) -> list[Added]:
+    """Write episodes and all that hangs on them; returns what became of each row.
 
     Raises:
         InputError: an id is in the store already.
-        StoreFullError: `max_episodes` would be exceeded.
+        StoreFullError: there is no room.
     """
     counters = Counters.load(connection)
     partition = _partition(connection, scope, counters)
     batch = _Batch(partition, counters.next_seq)
     added = _plan(connection, batch, episodes, counters)
     if not batch.new and not batch.memories:
-        return added, []
+        return added
     _write_episodes(connection, batch)
     _write_memories(connection, batch, counters)
     counters.save(connection)
     seqs = range(batch.first_seq, counters.next_seq)
     _bump(connection, partition, len(batch.new), seqs)
-    written = {target.number for target, _ in batch.new} | set(batch.grown)
-    excess = counters.episodes - max_episodes if max_episodes else 0
-    return added, _make_room(connection, excess, written, counters, auto_prune=auto_prune) if excess > 0 else []
+    if room.max_episodes and counters.episodes > room.max_episodes:
+        written = {target.number for target, _ in batch.new} | set(batch.grown)
+        _make_room(connection, forgotten, room, counters.episodes, written)
+    return added
 
 
 def _partition(connection: apsw.Connection, scope: Scope, counters: Counters) -> int:
@@ -149,9 +159,7 @@ def _existing(connection: apsw.Connection, partition: int, episodes: Sequence[Ep
             connection, "episode_by_key", partition, json_list(keys)
         )
     }
-    asked = [
-        (targets[row.key].number, memory.key) for row in episodes if row.key in targets for memory in row.memories
-    ]
+    asked = [(targets[row.key].number, memory.key) for row in episodes if row.key in targets for memory in row.memories]
     by_number = {target.number: target for target in targets.values()}
     for number, part in rows(connection, "memory_parts_taken", json_list(asked)):
         by_number[number].parts.add(part)
@@ -221,8 +229,8 @@ def _episode_values(partition: int, target: _Target, row: EpisodeRow) -> tuple[o
 def _write_memories(connection: apsw.Connection, batch: _Batch, counters: Counters) -> None:
     counters.documents += len(batch.memories)
     counters.next_seq += len(batch.memories)
-    if counters.next_seq >= 1 << SEQ_BITS:
-        raise StoreFullError(f"the store has had {1 << SEQ_BITS} memories; start another file")
+    if counters.next_seq >= LAST_SEQ:
+        raise StoreFullError(f"the store has had {LAST_SEQ} memories; start another file")
     numbers = _count_terms(connection, Counter(term for *_, row in batch.memories for term in row.terms), counters)
     first = batch.partition << SEQ_BITS | batch.first_seq
     numbered = list(enumerate(batch.memories, first))
@@ -256,16 +264,6 @@ def _index_values(place: int, target: _Target, row: MemoryRow, numbers: Mapping[
     )
 
 
-def pack_int32(numbers: Sequence[int]) -> bytes:
-    """int32 little-endian, as bytes."""
-    return struct.pack(f"<{len(numbers)}i", *numbers)
-
-
-def unpack_int32(packed: bytes) -> tuple[int, ...]:
-    """The numbers that `pack_int32` packed."""
-    return struct.unpack(f"<{len(packed) // 4}i", packed)
-
-
 def _count_terms(connection: apsw.Connection, counts: Counter[str], counters: Counters) -> dict[str, int]:
     """Add to the terms' document counts, making the terms that are new; returns each one's number."""
     numbers: dict[str, int] = {text: number for text, number, _ in rows(connection, "term_stats", json_list(counts))}
@@ -278,58 +276,87 @@ def _count_terms(connection: apsw.Connection, counts: Counter[str], counters: Co
     return numbers
 
 
-def _make_room(
-    connection: apsw.Connection, excess: int, written: set[int], counters: Counters, *, auto_prune: bool
-) -> list[str]:
+def _make_room(connection: apsw.Connection, forgotten: Forgotten, room: Room, episodes: int, written: set[int]) -> None:
     """Delete the oldest episodes; those just written only where the batch alone is too many."""
-    if not auto_prune:
-        most = counters.episodes - excess
+    if not room.auto_prune:
         raise StoreFullError(
-            f"the agent would hold {counters.episodes} episodes of at most {most}; nothing was written: prune or "
+            f"the agent would hold {episodes} episodes of at most {room.max_episodes}; nothing was written: prune or "
             "forget some, raise max_episodes, or open with auto_prune=True"
         )
+    excess = episodes - room.max_episodes
     going = rows(connection, "episode_oldest", json_list(written), excess)
     if len(going) < excess:
         others = [number for _, number in going]
         going += rows(connection, "episode_oldest", json_list(others), excess - len(going))
-    return _delete_anywhere(connection, going)
+    _delete_anywhere(connection, forgotten, going)
 
 
-def delete_expired(connection: apsw.Connection, now: int) -> list[str]:
-    """Delete what has expired, in every scope; returns the texts and words that went."""
-    return _delete_anywhere(connection, rows(connection, "episode_expired", now))
+def delete_expired(connection: apsw.Connection, forgotten: Forgotten, now: int) -> None:
+    """Delete what has expired, in every scope."""
+    _delete_anywhere(connection, forgotten, rows(connection, "episode_expired", now))
 
 
-def _delete_anywhere(connection: apsw.Connection, going: Iterable[tuple[int, int]]) -> list[str]:
+def _delete_anywhere(connection: apsw.Connection, forgotten: Forgotten, going: Iterable[Row]) -> None:
     by_partition: dict[int, list[int]] = {}
     for partition, number in going:
         by_partition.setdefault(partition, []).append(number)
-    forgotten: list[str] = []
     for partition, numbers in by_partition.items():
-        forgotten += delete_episodes(connection, partition, numbers)
-    return forgotten
+        _delete_episodes(connection, forgotten, partition, numbers)
 
 
-def delete_episodes(connection: apsw.Connection, partition: int, numbers: Sequence[int]) -> list[str]:
-    """Delete episodes of a partition with all that hangs on them; returns the texts and words that went."""
+def delete_ids(connection: apsw.Connection, forgotten: Forgotten, scope: Scope, episode_ids: Sequence[str]) -> int:
+    """Delete the episodes of a scope that have one of the ids; returns how many there were."""
+    partition = find_partition(connection, scope)
+    if partition is None:
+        return 0
+    found = rows(connection, "episode_numbers", partition, json_list(episode_ids))
+    return _delete_episodes(connection, forgotten, partition, [number for (number,) in found])
+
+
+def prune(
+    connection: apsw.Connection, forgotten: Forgotten, scope: Scope, keep: int | None, older_than: int | None
+) -> int:
+    """Delete the episodes of a scope beyond the `keep` newest, and those from before a time; returns how many went."""
+    partition = find_partition(connection, scope)
+    if partition is None:
+        return 0
+    beyond = [] if keep is None else rows(connection, "episode_beyond", partition, keep)
+    older = [] if older_than is None else rows(connection, "episode_older", partition, older_than)
+    return _delete_episodes(connection, forgotten, partition, sorted({number for (number,) in (*beyond, *older)}))
+
+
+def clear(connection: apsw.Connection, forgotten: Forgotten, scopes: Sequence[Scope] | None) -> None:
+    """Delete everything in the scopes, or everything there is."""
+    if scopes is None:
+        forgotten.add(text for (text,) in rows(connection, "some_texts", forgotten.MOST_TEXTS))
+        run(connection, "wipe")
+        return
+    for scope in dict.fromkeys(scopes):
+        partition = find_partition(connection, scope)
+        if partition is not None:
+            found = rows(connection, "episode_all", partition)
+            _delete_episodes(connection, forgotten, partition, [number for (number,) in found])
+
+
+def _delete_episodes(connection: apsw.Connection, forgotten: Forgotten, partition: int, numbers: Sequence[int]) -> int:
+    """Delete episodes of a partition with all that hangs on them; returns how many there were."""
     if not numbers:
-        return []
-    forgotten: list[str] = []
+        return 0
     seqs: list[int] = []
     for start in range(0, len(numbers), _DELETE_BATCH):
         listed = json_list(numbers[start : start + _DELETE_BATCH])
         found = rows(connection, "memory_forget", listed)
-        forgotten += (text for *_, text in found)
-        forgotten += _uncount_terms(connection, (ids for _, ids, _ in found))
+        forgotten.add(text for *_, text in found)
+        forgotten.add(_uncount_terms(connection, (ids for _, ids, _ in found)))
         places = [(place,) for place, *_ in found]
         for name in ("memory_delete", "index_delete", "access_delete"):
             run_many(connection, name, places)
         run(connection, "tag_delete", listed)
         _leave_sessions(connection, Counter(session for (session,) in rows(connection, "episode_delete", listed)))
-        seqs += (place & ((1 << SEQ_BITS) - 1) for (place,) in places)
+        seqs += (place & LAST_SEQ for (place,) in places)
     run(connection, "counters_less", len(numbers), len(seqs))
     _bump(connection, partition, -len(numbers), seqs)
-    return forgotten
+    return len(numbers)
 
 
 def _uncount_terms(connection: apsw.Connection, packed: Iterable[bytes]) -> list[str]:
@@ -357,62 +384,46 @@ def _bump(connection: apsw.Connection, partition: int, episodes: int, seqs: Iter
     run(connection, "change_prune", partition, version - KEPT_WRITES)
 
 
-def ranges(seqs: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Growing numbers as (first, last) of each unbroken run."""
-    first = last = None
-    for seq in sorted(seqs):
-        if first is None or last is None:
-            first = last = seq
-        elif seq > last + 1:
-            yield first, last
-            first = last = seq
-        else:
-            last = seq
-    if first is not None and last is not None:
-        yield first, last
-
-
 def edit_tags(
-    connection: apsw.Connection, partition: int, number: int, add: Sequence[str], remove: Sequence[str], now: int
-) -> None:
-    """Remove tags of an episode, then add some behind those it has."""
+    connection: apsw.Connection,
+    _: Forgotten,
+    scope: Scope,
+    episode_id: str,
+    add: Sequence[str],
+    remove: Sequence[str],
+    now: int,
+) -> bool:
+    """Remove tags of an episode, then add some behind those it has; False where the scope has no such episode."""
+    partition = find_partition(connection, scope)
+    found = [] if partition is None else rows(connection, "episode_numbers", partition, json_list([episode_id]))
+    if partition is None or not found:
+        return False
+    number = found[0][0]
     run_many(connection, "tag_remove", ((partition, tag, number) for tag in remove))
     ((last,),) = rows(connection, "tag_last", number)
-    tags = dict.fromkeys(add)
-    run_many(connection, "tag_add", ((partition, tag, number, last + 1 + n) for n, tag in enumerate(tags)))
+    tags = enumerate(dict.fromkeys(add), last + 1)
+    run_many(connection, "tag_add", ((partition, tag, number, position) for position, tag in tags))
     run(connection, "episode_touch", now, number)
     _bump(connection, partition, 0, ())
+    return True
 
 
-def record_access(connection: apsw.Connection, partition: int, seqs: Sequence[int], at: int) -> None:
+def record_access(connection: apsw.Connection, _: Forgotten, scope: Scope, seqs: Sequence[int], at: int) -> None:
     """Set the access time of the memories that are there; a time never goes back."""
-    places = json_list(partition << SEQ_BITS | seq for seq in seqs)
+    partition = find_partition(connection, scope)
+    if partition is None:
+        return
+    places = json_list(partition << SEQ_BITS | seq for seq in seqs if 0 < seq <= LAST_SEQ)
     touched = [seq for (seq,) in rows(connection, "access_set", places=places, at=at)]
     if touched:
         _bump(connection, partition, 0, touched)
 
 
-def bind_model(connection: apsw.Connection, identity: ModelIdentity) -> None:
+def bind_model(connection: apsw.Connection, _: Forgotten, identity: ModelIdentity) -> None:
     """Write the model down if there is none yet.
 
     Raises:
         EmbedderMismatchError: there is another one.
     """
-    ((_, model, dimensions, codec),) = rows(connection, "store")
-    if model is None:
+    if not is_bound(connection, identity):
         run(connection, "store_bind", identity.model, identity.dimensions, identity.codec)
-    else:
-        match_model(ModelIdentity(model, dimensions, codec), identity)
-
-
-def match_model(bound: ModelIdentity, asked: ModelIdentity) -> None:
-    """Refuse a model that the store was not filled by.
-
-    Raises:
-        EmbedderMismatchError: they differ.
-    """
-    if bound != asked:
-        raise EmbedderMismatchError(
-            f"the store was filled by {bound.model} ({bound.dimensions} dimensions, codec {bound.codec}), not by "
-            f"{asked.model} ({asked.dimensions}, {asked.codec}); open it with the first, or fill a new store"
-        )

@@ -1,0 +1,125 @@
+"""What the commands print: JSON for programs, tables for a terminal, tab-separated lines for a pipe."""
+
+import dataclasses
+import io
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import cast
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from byheart.types import Hit
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_MARKED = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
+_BAR = 10
+
+
+def plain(value: object) -> object:
+    """A value as JSON has it: dataclasses as objects of their fields, times as ISO 8601 in UTC with a `Z`."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {each.name: plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, Mapping):
+        return {str(name): plain(inner) for name, inner in cast("Mapping[object, object]", value).items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in cast("Sequence[object]", value)]
+    return value
+
+
+def shown(text: str) -> str:
+    """Text as a terminal may print it: control characters, which could drive the terminal, made visible."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def bar(share: float) -> str:
+    """A share from 0 to 1 as ten blocks."""
+    filled = round(max(0.0, min(1.0, share)) * _BAR)
+    return "█" * filled + "░" * (_BAR - filled)
+
+
+def day(when: datetime | None) -> str:
+    """A time as date, hour and minute in UTC."""
+    return "" if when is None else when.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def highlighted(hit: Hit) -> Text:
+    """A hit's text, the words that matched the query in bold."""
+    text = Text(shown(hit.chunk.text))
+    words = {word for passage in hit.highlights for word in _MARKED.findall(passage)} | set(hit.matched_terms)
+    if words:
+        pattern = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+        text.highlight_regex(re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE), "bold yellow")
+    return text
+
+
+def forgive_encoding() -> None:
+    """Let standard output write what its encoding lacks as an escape instead of failing."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        cast("io.TextIOWrapper[io.BytesIO]", sys.stdout).reconfigure(errors="backslashreplace")
+
+
+class Output:
+    """Where a command prints: results on standard output, remarks and errors on standard error.
+
+    Attributes:
+        as_json: print one JSON value and nothing else.
+        terminal: whether standard output is one; a pipe gets plain lines that are never cut.
+    """
+
+    def __init__(self, *, as_json: bool = False, no_color: bool = False) -> None:
+        self.as_json = as_json
+        color_off = True if no_color else None
+        self._console = Console(no_color=color_off, highlight=False, markup=False, emoji=False)
+        self.remarks = Console(stderr=True, no_color=color_off, highlight=False, markup=False, emoji=False)
+        self.terminal = self._console.is_terminal
+
+    def json(self, value: object) -> None:
+        """Print a value as JSON."""
+        unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+        sys.stdout.write(json.dumps(plain(value), ensure_ascii=not unicode, indent=2) + "\n")
+
+    def line(self, text: str | Text = "", style: str | None = None) -> None:
+        """Print a line, or a text of several; a terminal wraps it, a pipe gets it whole."""
+        content = Text(shown(text), style=style or "") if isinstance(text, str) else text
+        if self.terminal:
+            self._console.print(content)
+        else:
+            sys.stdout.write(f"{content.plain}\n")
+
+    def remark(self, text: str) -> None:
+        """Say something about the work, on standard error."""
+        self.remarks.print(Text(shown(text)), soft_wrap=True)
+
+    def rows(self, headings: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
+        """Print rows: a table on a terminal, tab-separated lines without headings in a pipe."""
+        cells = [[Text(shown(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows]
+        if not self.terminal:
+            for row in cells:
+                sys.stdout.write("\t".join(" ".join(cell.plain.split()) for cell in row) + "\n")
+            return
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for place, heading in enumerate(headings):
+            table.add_column(heading, overflow="fold", no_wrap=place < len(headings) - 1)
+        for row in cells:
+            table.add_row(*row)
+        self._console.print(table)
+
+    def hits(self, hits: Sequence[Hit]) -> None:
+        """Print hits, best first: rank, score with its bar, time, speaker, text, the episode's id."""
+        headings = ("#", "score", "", "when", "who", "memory")
+        rows: list[Sequence[str | Text]] = []
+        for rank, hit in enumerate(hits, 1):
+            chunk = hit.chunk
+            text = highlighted(hit)
+            named = Text(f"\n{shown(chunk.episode_id)}", "dim") if self.terminal else Text("")
+            row: list[str | Text] = [str(rank), f"{hit.score:.3f}", Text(bar(hit.score), "green"), day(chunk.timestamp)]
+            row += [chunk.speaker or "", text + named]
+            rows.append(row if self.terminal else [*row, chunk.episode_id])
+        self.rows(headings, rows)

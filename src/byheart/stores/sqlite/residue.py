@@ -1,0 +1,186 @@
+"""The proof that nothing forgotten is left in a store's files: a search for its bytes, and a walk of every page.
+
+The walk needs no list of what was forgotten. A page of a SQLite file holds its header, its cells and unused space; where
+the unused space is zero, no page is free and no page is out of reach, every byte of the file belongs to a live row
+(https://www.sqlite.org/fileformat2.html, sections 1.3 to 1.6).
+"""
+
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+_INTERIOR_INDEX, _INTERIOR_TABLE, _LEAF_INDEX, _LEAF_TABLE = 2, 5, 10, 13
+_INTERIOR = {_INTERIOR_INDEX, _INTERIOR_TABLE}
+_HEADER_SIZE = 100
+_LOCK_BYTE = 1 << 30
+
+#: Reads so many bytes at an offset of the file.
+Read = Callable[[int, int], bytes]
+
+
+class Forgotten:
+    """Texts and words that were forgotten since the last purge: in memory only, the first few megabytes of them."""
+
+    MOST_TEXTS = 20_000
+    MOST_CHARACTERS = 4_000_000
+
+    def __init__(self) -> None:
+        self.texts: set[str] = set()
+        self._characters = 0
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Remember texts, as long as there is room."""
+        for text in texts:
+            if len(self.texts) >= self.MOST_TEXTS or self._characters >= self.MOST_CHARACTERS:
+                return
+            self.texts.add(text)
+            self._characters += len(text)
+
+
+@dataclass(slots=True)
+class PageWalk:
+    """A walk over every page of a database file.
+
+    Attributes:
+        seen: the pages that were reached.
+        residue: pages whose unused space is not zero, and other places where bytes may hide, in words.
+    """
+
+    read: Read
+    page_size: int
+    usable: int
+    pages: int
+    seen: set[int] = field(default_factory=set[int])
+    residue: list[str] = field(default_factory=list[str])
+
+    def page(self, number: int) -> bytes:
+        """One page; each may be reached once."""
+        if number in self.seen or not 1 <= number <= self.pages:
+            self.residue.append(f"page {number} is linked twice or lies outside the file")
+        self.seen.add(number)
+        return self.read(self.page_size, (number - 1) * self.page_size)
+
+    def expect_zero(self, number: int, unused: bytes) -> None:
+        """Note a page whose unused bytes are not all zero."""
+        if any(unused):
+            self.residue.append(f"page {number} has bytes in its unused space")
+
+
+def walk_pages(read: Read, file_size: int, roots: Iterable[int]) -> PageWalk:
+    """Look at the unused space of every page.
+
+    Args:
+        read: reads the database file.
+        file_size: its size in bytes.
+        roots: the root pages of its tables and indexes; page 1 is one without being named.
+    """
+    header = read(_HEADER_SIZE, 0)
+    (size,) = struct.unpack_from(">H", header, 16)
+    page_size = 65536 if size == 1 else size
+    pages, _, free = struct.unpack_from(">III", header, 28)
+    walk = PageWalk(read, page_size, page_size - header[20], pages)
+    if file_size != pages * page_size:
+        walk.residue.append("the file is longer than its pages")
+    if free:
+        walk.residue.append(f"{free} pages are free but still in the file")
+    for root in (1, *roots):
+        _walk_tree(walk, root)
+    lock_page = _LOCK_BYTE // page_size + 1
+    for number in sorted(set(range(1, pages + 1)) - walk.seen - {lock_page}):
+        walk.residue.append(f"page {number} belongs to no table")
+    return walk
+
+
+def _walk_tree(walk: PageWalk, root: int) -> None:
+    waiting = [root]
+    while waiting:
+        number = waiting.pop()
+        page = walk.page(number)
+        start = _HEADER_SIZE if number == 1 else 0
+        kind = page[start]
+        if kind not in {*_INTERIOR, _LEAF_INDEX, _LEAF_TABLE}:
+            walk.residue.append(f"page {number} is of no known kind")
+            continue
+        children, chains = _check_page(walk, number, page, start, kind)
+        for first, length in chains:
+            _walk_overflow(walk, first, length)
+        waiting += children
+
+
+def _check_page(
+    walk: PageWalk, number: int, page: bytes, start: int, kind: int
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """Check one page of a tree; returns its child pages, and its overflow chains as (first page, bytes)."""
+    free_block, cells = struct.unpack_from(">HH", page, start + 1)
+    array = start + (12 if kind in _INTERIOR else 8)
+    unused = bytearray(page)
+    _blank(unused, 0, array + 2 * cells)
+    children = [struct.unpack_from(">I", page, start + 8)[0]] if kind in _INTERIOR else []
+    chains: list[tuple[int, int]] = []
+    for offset in struct.unpack_from(f">{cells}H", page, array):
+        child, payload, at = _cell_head(page, offset, kind)
+        if child:
+            children.append(child)
+        local = 0 if kind == _INTERIOR_TABLE else _local_size(payload, walk.usable, kind)
+        end = at + local
+        if kind != _INTERIOR_TABLE and local < payload:
+            chains.append((struct.unpack_from(">I", page, end)[0], payload - local))
+            end += 4
+        _blank(unused, offset, max(end, offset + 4))
+    for offset in _free_blocks(page, free_block):
+        _blank(unused, offset, offset + 4)
+    walk.expect_zero(number, unused)
+    return children, chains
+
+
+def _blank(unused: bytearray, start: int, end: int) -> None:
+    unused[start:end] = bytes(end - start)
+
+
+def _free_blocks(page: bytes, offset: int) -> Iterator[int]:
+    while offset:
+        yield offset
+        (offset,) = struct.unpack_from(">H", page, offset)
+
+
+def _cell_head(page: bytes, offset: int, kind: int) -> tuple[int, int, int]:
+    """A cell's child page (0: none), the size of its payload, and where its payload begins."""
+    child = 0
+    if kind in _INTERIOR:
+        (child,) = struct.unpack_from(">I", page, offset)
+        offset += 4
+    payload, offset = _varint(page, offset)
+    if kind == _LEAF_TABLE:
+        _, offset = _varint(page, offset)
+    return child, payload, offset
+
+
+def _varint(page: bytes, offset: int) -> tuple[int, int]:
+    value = 0
+    for _ in range(8):
+        byte = page[offset]
+        offset += 1
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, offset
+    return value << 8 | page[offset], offset + 1
+
+
+def _local_size(payload: int, usable: int, kind: int) -> int:
+    """How much of a payload lies in the page itself (file format, section 1.6)."""
+    least = (usable - 12) * 32 // 255 - 23
+    most = usable - 35 if kind == _LEAF_TABLE else (usable - 12) * 64 // 255 - 23
+    if payload <= most:
+        return payload
+    wanted = least + (payload - least) % (usable - 4)
+    return wanted if wanted <= most else least
+
+
+def _walk_overflow(walk: PageWalk, number: int, length: int) -> None:
+    while length > 0 and number:
+        page = walk.page(number)
+        walk.expect_zero(number, page[4 + min(length, walk.usable - 4) :])
+        length -= walk.usable - 4
+        (number,) = struct.unpack_from(">I", page, 0)
+    if number or length > 0:
+        walk.residue.append("an overflow chain is longer or shorter than its row")
