@@ -366,6 +366,19 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """One memory that a context may show.
+
+    Attributes:
+        score: how much it matters, 0 to 1; where there is no room for all, the highest are shown.
+    """
+
+    chunk: Chunk
+    episode: EpisodeHeader
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class RecallTrace:
     """What a recall did.
 

@@ -50,7 +50,7 @@ def run(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         Output().remark(f"error: {error.format_message()} (`byheart --help` lists commands and options)")
         return BAD_INPUT
-    except typer.Abort:
+    except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
     return code if isinstance(code, int) else OK
 

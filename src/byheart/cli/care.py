@@ -48,7 +48,7 @@ def doctor(session: Session) -> int:
 
 @command(app)
 def purge(session: Session) -> int:
-    """Rewrite the store so that no byte of what was forgotten is left, and prove it."""
+    """Wipe the last bytes of what was forgotten, and prove it."""
     return _proof(session, session.memory.purge())
 
 
@@ -90,7 +90,7 @@ def clear(
     session: Session,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,  # noqa: FBT002
 ) -> int:
-    """Delete everything in this scope, and prove that nothing is left."""
+    """Delete everything in this scope, and prove it."""
     if not yes:
         if not sys.stdin.isatty():
             raise InputError("yes", "is missing, and nobody can be asked", "add --yes to delete everything")

@@ -48,7 +48,10 @@ def demo(
     keep: Annotated[Path | None, typer.Option(help="Keep the memory in this file.")] = None,
     no_pause: Annotated[bool, typer.Option("--no-pause", help="Do not wait between questions.")] = False,  # noqa: FBT002
 ) -> int:
-    """Remember a sample conversation, ask it eight questions, and show why each answer was found."""
+    """Try it on a sample conversation.
+
+    Remembers it, asks it eight questions, and shows why each answer was found.
+    """
     out = session.out
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="byheart-demo-")))

@@ -80,8 +80,9 @@ def ingest(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, and store nothing.")] = False,  # noqa: FBT002
     batch: Annotated[int, typer.Option(help="How many turns or paragraphs are stored at a time.")] = 256,
 ) -> int:
-    """Take in conversations, logs and documents; the same again adds nothing, and a grown file only what is new.
+    """Take in conversations, logs and documents.
 
+    The same file again adds nothing, and one that has grown only what is new.
     It may be interrupted at any time: what is stored stays, and the same command goes on where it stopped.
     """
     if format_name is not None and format_name not in FORMAT_NAMES:

@@ -61,8 +61,9 @@ def highlighted(hit: Hit) -> Text:
 
 def forgive_encoding() -> None:
     """Let standard output write what its encoding lacks as an escape instead of failing."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        cast("io.TextIOWrapper[io.BytesIO]", sys.stdout).reconfigure(errors="backslashreplace")
+    stream: object = sys.stdout
+    if isinstance(stream, io.TextIOWrapper):
+        cast("io.TextIOWrapper", stream).reconfigure(errors="backslashreplace")
 
 
 class Output:

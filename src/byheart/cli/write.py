@@ -28,8 +28,9 @@ def remember(
     ttl: Annotated[float | None, typer.Option(help="Seconds until it is forgotten; 0 for never.")] = None,
 ) -> int:
     """Remember a text."""
+    content = _text(text)
     episode = session.memory.remember(
-        _text(text),
+        content,
         type=cast("EpisodeType", kind),
         tags=tag or (),
         importance=importance,
@@ -62,7 +63,10 @@ def forget(
     session: Session,
     episode_ids: Annotated[list[str], typer.Argument(help="The episodes' ids.", metavar="ID...")],
 ) -> int:
-    """Forget episodes; `byheart purge` then proves that no byte of them is left."""
+    """Forget episodes.
+
+    `byheart purge` then proves that no byte of them is left.
+    """
     forgotten = {episode_id: session.memory.forget(episode_id) for episode_id in episode_ids}
     if session.as_json:
         session.out.json({"forgotten": forgotten})

@@ -18,7 +18,7 @@ _STAMP = re.compile(
         (?P<zone>Z|[+-]\d\d:?\d\d)?\]?(?=[\s:]|$):?\s?""",
     re.VERBOSE,
 )
-_NICK = re.compile(r"<[ @+%&~]?(?P<nick>[^<>\s]+)>\s?|\*\s+(?P<actor>[^\s*]+)\s")
+_NICK = re.compile(r"\s*(?:<[ @+%&~]?(?P<nick>[^<>\s]+)>\s?|\*\s+(?P<actor>[^\s*]+)\s)")
 _NOTICE = re.compile(r"\s*(===|-!-|\*\*\*|<--|-->)")
 _DAY = re.compile(r"(?<!\d)(\d{4})-?(\d\d)-?(\d\d)(?!\d)")
 
@@ -113,7 +113,7 @@ def _heading(line: str, body: list[str]) -> tuple[int, str, int] | None:
 
 def is_log(head: str) -> bool:
     """Whether most of the first lines start with a time, as chat and program logs do."""
-    sample = [line for line in head.splitlines()[:200] if line.strip()]
+    sample = [line for line in head.splitlines()[:200] if line.strip() and not line.startswith((" ", "\t"))]
     stamped = sum(bool(_stamp(line) or _NOTICE.match(line)) for line in sample)
     return any(_stamp(line) for line in sample) and stamped > len(sample) / 2
 

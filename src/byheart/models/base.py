@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -168,7 +168,7 @@ class BaseEmbedder(ABC):
         return EmbedderError(f"{self.name} {self.model}: {problem}")
 
 
-def _check_texts(texts: Sequence[str]) -> None:
+def _check_texts(texts: object) -> None:
     """Refuse what no model can read.
 
     Raises:
@@ -176,11 +176,10 @@ def _check_texts(texts: Sequence[str]) -> None:
     """
     if isinstance(texts, str):
         raise InputError("texts", "is one string", "pass a list of strings")
-    for index, text in enumerate(texts):
-        given: object = text
-        if not isinstance(given, str):
-            raise InputError(f"texts[{index}]", f"is {type(given).__name__}", "pass a string")
+    for index, text in enumerate(cast("Sequence[object]", texts)):
+        if not isinstance(text, str):
+            raise InputError(f"texts[{index}]", f"is {type(text).__name__}", "pass a string")
         try:
-            given.encode()
+            text.encode()
         except UnicodeEncodeError as error:
             raise InputError(f"texts[{index}]", "holds a lone surrogate", "use well-formed Unicode") from error

@@ -28,7 +28,7 @@ WINDOW: Final = 254
 #: Word pieces, at least, that neighbouring windows of a long text share: each piece has context on both sides.
 OVERLAP: Final = 64
 #: Padded tokens in one forward pass, and texts that are tokenised together: both bound the memory.
-BATCH_TOKENS: Final = 2048
+BATCH_TOKENS: Final = 1024
 GROUP_TEXTS: Final = 256
 #: Forward passes at a time: a query need not wait for a long batch, and many callers do not multiply the memory.
 PASSES: Final = 2

@@ -1,8 +1,9 @@
-"""Vectors to bytes and back: what a store keeps of a memory's encoding, and how its token vectors are compared.
+"""Vectors to bytes and back: what a store keeps of a memory's encoding.
 
-A pooled vector is kept as float16 (768 bytes at 384 dimensions). Token vectors are kept for the words that carry
-meaning, four bits a dimension and no scale: only their direction counts, and it survives (cosine above .99 at 64
-dimensions, 32 bytes a token).
+A pooled vector is kept as float16 (768 bytes at 384 dimensions). A token vector is kept as the signs of its components
+(24 bytes at the 192 dimensions that the packaged model projects to): compared with a full query vector, the signs of a
+rotated principal projection rank almost as the floats do (LoCoMo, evidence turns in the top ten by late interaction
+alone: .722 with 384 floats, .694 with 64 floats, .714 with 192 signs).
 """
 
 from collections.abc import Sequence
@@ -14,9 +15,7 @@ from byheart.models.base import Encoding, Vector
 from byheart.text.analyzer import analyze
 
 #: The name of this form of bytes; part of a store's model identity, so that two forms never meet in one store.
-CODEC = "f16+int4.1"
-
-_LEVELS = 7  # codes run from -7 to 7, kept as 1 to 15
+CODEC = "f16+sign.1"
 
 
 def encode_vector(pooled: Vector) -> bytes:
@@ -42,45 +41,41 @@ def decode_vectors(data: Sequence[bytes]) -> Vector:
 
 def token_width(dimensions: int) -> int:
     """How many bytes a token vector of so many dimensions takes."""
-    return (dimensions + 1) // 2
+    return (dimensions + 7) // 8
 
 
 def pack(tokens: Vector) -> npt.NDArray[np.uint8]:
-    """Token vectors as four-bit codes, scaled by each vector's largest component.
+    """The signs of token vectors, a bit each.
 
     Args:
-        tokens: shape (n, k), any lengths.
+        tokens: shape (n, k), of any lengths.
 
     Returns:
-        uint8 of shape (n, ceil(k / 2)): the first half of the dimensions in the low bits, the second in the high ones.
+        uint8 of shape (n, ceil(k / 8)).
     """
-    count, dimensions = tokens.shape
-    half = token_width(dimensions)
-    even = np.zeros((count, 2 * half), np.float32)
-    even[:, :dimensions] = tokens
-    peak = np.maximum(np.abs(even).max(axis=1, keepdims=True, initial=0.0), np.float32(1e-12))
-    codes = (np.rint(even / peak * _LEVELS) + 8).astype(np.uint8)
-    return codes[:, :half] | (codes[:, half:] << 4)
+    return np.packbits(tokens > 0, axis=1)
 
 
-def unpack(codes: npt.NDArray[np.uint8]) -> Vector:
-    """The unit vectors behind four-bit codes.
+def unpack(codes: npt.NDArray[np.uint8], dimensions: int) -> Vector:
+    """The unit vectors that stand for packed signs.
 
     Args:
-        codes: shape (n, width).
+        codes: shape (n, `token_width(dimensions)`).
+        dimensions: k.
 
     Returns:
-        float32 of shape (n, 2 x width), each row of length 1 (0 where all its codes are 0).
+        float32 of shape (n, k); every component is plus or minus 1 / sqrt(k).
     """
-    whole = np.empty((codes.shape[0], 2 * codes.shape[1]), np.float32)
-    np.subtract(codes & 15, 8.0, out=whole[:, : codes.shape[1]], dtype=np.float32)
-    np.subtract(codes >> 4, 8.0, out=whole[:, codes.shape[1] :], dtype=np.float32)
-    lengths = np.sqrt(np.einsum("ij,ij->i", whole, whole))
-    return whole / np.maximum(lengths, np.float32(1e-12))[:, None]
+    signs = np.unpackbits(codes, axis=1, count=dimensions).astype(np.float32)
+    signs -= np.float32(0.5)
+    signs *= np.float32(2 / np.sqrt(max(dimensions, 1)))
+    return signs
 
 
-def meaningful(text: str, offsets: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-    """Which token vectors are worth keeping: those that begin inside a word that is no function word.
+def worth_keeping(text: str, offsets: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    """Which token vectors are kept: those that begin inside a word, so no punctuation.
+
+    Function words stay: their vectors speak of what stands around them (LoCoMo: .722 with, .706 without).
 
     Args:
         text: what was encoded.
@@ -89,28 +84,26 @@ def meaningful(text: str, offsets: npt.NDArray[np.int32]) -> npt.NDArray[np.bool
     Returns:
         A mask of shape (n,); all True where it would leave nothing.
     """
-    words = [(token.start, token.end) for token in analyze(text) if not token.stop]
     inside = np.zeros(len(text) + 1, np.bool_)
-    for start, end in words:
-        inside[start:end] = True
-    starts = offsets[:, 0]
-    kept = inside[np.minimum(starts, len(text))] & (offsets[:, 1] > starts)
+    for token in analyze(text):
+        inside[token.start : token.end] = True
+    starts = np.minimum(offsets[:, 0], len(text))
+    kept = inside[starts] & (offsets[:, 1] > offsets[:, 0])
     return kept if kept.any() else np.ones(len(offsets), np.bool_)
 
 
 def encode_tokens(encoding: Encoding, text: str) -> bytes:
-    """The token vectors of a text's meaningful words, as bytes; empty where the model has none.
+    """The token vectors of a text's words, as bytes; empty where the model has none.
 
     Args:
         encoding: what the model said of the text.
         text: what was encoded, for `encoding.offsets` to point into.
     """
-    if not len(encoding.tokens):
+    if not encoding.tokens.size:
         return b""
-    return pack(encoding.tokens[meaningful(text, encoding.offsets)]).tobytes()
+    return pack(encoding.tokens[worth_keeping(text, encoding.offsets)]).tobytes()
 
 
 def decode_tokens(data: bytes, dimensions: int) -> Vector:
     """The token vectors, float32 of shape (n, dimensions), that `encode_tokens` made the bytes from."""
-    codes = np.frombuffer(data, np.uint8).reshape(-1, token_width(dimensions))
-    return unpack(codes)[:, :dimensions]
+    return unpack(np.frombuffer(data, np.uint8).reshape(-1, token_width(dimensions)), dimensions)

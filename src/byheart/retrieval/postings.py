@@ -1,11 +1,11 @@
 """The inverted index of one partition: term -> (slot, count), in sorted segments that are merged as they grow."""
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int32]
+from byheart.retrieval.arrays import Ints, Mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,21 +16,36 @@ class Segment:
     slots: Ints
     counts: Ints
 
+    @classmethod
+    def of(cls, terms: Ints, slots: Ints, counts: Ints) -> Self:
+        """A segment of postings that come in the order of their slots."""
+        order = np.argsort(terms, kind="stable")
+        return cls(terms[order], slots[order], counts[order])
+
+    def then(self, later: "Segment") -> "Segment":
+        """This segment and one of larger slots, merged."""
+        return Segment.of(
+            np.concatenate((self.terms, later.terms)),
+            np.concatenate((self.slots, later.slots)),
+            np.concatenate((self.counts, later.counts)),
+        )
+
+    @property
+    def size(self) -> int:
+        """How many postings there are."""
+        return self.terms.size
+
     @property
     def nbytes(self) -> int:
         """How many bytes the arrays take."""
         return self.terms.nbytes + self.slots.nbytes + self.counts.nbytes
 
 
-def sorted_segment(terms: Ints, slots: Ints, counts: Ints) -> Segment:
-    """A segment of postings that come in the order of their slots."""
-    order = np.argsort(terms, kind="stable")
-    return Segment(terms[order], slots[order], counts[order])
-
-
 class Postings:
-    """All postings of a partition. A batch becomes a segment; a segment that is not far larger than the one after it
-    is merged with it, so that there are never more than about log2(postings) of them and each posting moves as often.
+    """All postings of a partition.
+
+    A batch becomes a segment. A segment that is less than twice as large as the next is merged with it, so there are at
+    most about log2(postings) of them, and a posting is moved about as often.
     """
 
     def __init__(self) -> None:
@@ -42,25 +57,36 @@ class Postings:
         return sum(segment.nbytes for segment in self.segments)
 
     def add(self, terms: Ints, slots: Ints, counts: Ints) -> None:
-        """Add the postings of new slots; all slots are larger than those of earlier batches."""
+        """Add the postings of new slots, which are larger than all that came before."""
         if not terms.size:
             return
-        self.segments.append(sorted_segment(terms, slots, counts))
-        while len(self.segments) > 1 and self.segments[-2].terms.size < 2 * self.segments[-1].terms.size:
-            last, before = self.segments.pop(), self.segments.pop()
-            self.segments.append(
-                sorted_segment(
-                    np.concatenate((before.terms, last.terms)),
-                    np.concatenate((before.slots, last.slots)),
-                    np.concatenate((before.counts, last.counts)),
-                )
-            )
+        self.segments.append(Segment.of(terms, slots, counts))
+        while len(self.segments) > 1 and self.segments[-2].size < 2 * self.segments[-1].size:
+            later = self.segments.pop()
+            self.segments.append(self.segments.pop().then(later))
 
-    def find(self, term: int) -> list[tuple[Ints, Ints]]:
-        """The (slots, counts) of a term, a pair for each segment that has it."""
-        found: list[tuple[Ints, Ints]] = []
+    def find(self, term: int) -> tuple[Ints, Ints]:
+        """The slots that have a term, growing, and how often each has it."""
+        found = [(segment, *np.searchsorted(segment.terms, (term, term + 1))) for segment in self.segments]
+        found = [(segment, start, end) for segment, start, end in found if start < end]
+        if not found:
+            return np.zeros(0, np.int32), np.zeros(0, np.int32)
+        return (
+            np.concatenate([segment.slots[start:end] for segment, start, end in found]),
+            np.concatenate([segment.counts[start:end] for segment, start, end in found]),
+        )
+
+    def sweep(self, kept: Mask, moved: Ints) -> None:
+        """Drop the postings of slots that are not `kept` and write the new numbers of the others.
+
+        Args:
+            kept: for each slot, whether it stays.
+            moved: for each slot, its new number, in the same order.
+        """
+        whole: list[Segment] = []
         for segment in self.segments:
-            start, end = np.searchsorted(segment.terms, (term, term + 1))
-            if start < end:
-                found.append((segment.slots[start:end], segment.counts[start:end]))
-        return found
+            stays = kept[segment.slots]
+            whole.append(Segment(segment.terms[stays], moved[segment.slots[stays]], segment.counts[stays]))
+        self.segments = []
+        for segment in whole:
+            self.add(segment.terms, segment.slots, segment.counts)

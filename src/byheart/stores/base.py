@@ -25,7 +25,17 @@ from byheart.stores.values import (
     StoredMemory,
     TermStats,
 )
-from byheart.types import EPISODE_TYPES, Check, Episode, EpisodeType, PurgeReport, Scope, checked_id
+from byheart.types import (
+    EPISODE_TYPES,
+    Check,
+    Chunk,
+    Episode,
+    EpisodeHeader,
+    EpisodeType,
+    PurgeReport,
+    Scope,
+    checked_id,
+)
 
 __all__ = [
     "OTHER_ROLE",
@@ -46,6 +56,7 @@ __all__ = [
     "match_model",
     "storable",
     "to_micros",
+    "with_chunks",
 ]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -180,8 +191,10 @@ class Store(Protocol):
 
 
 class BaseStore(ABC):
-    """The verbs of `Store`, with everything that is alike in every store: arguments are checked, time is read, and
-    an open store is asked for. A backend writes the `_verbs`, which may trust their arguments.
+    """The verbs of `Store`, with all that is alike in every store; a backend writes the `_verbs` behind them.
+
+    The verbs check their arguments, ask for an open store and read the clock (`now`: microseconds since 1970 UTC); the
+    `_verbs` trust them.
 
     Args:
         agent_id: whose memories they are.
@@ -361,7 +374,7 @@ class BaseStore(ABC):
         """Delete everything in the scopes (None: in the whole store), then purge."""
         self._ready()
         await self._clear(scopes, _now())
-        return await self._purge(_now())
+        return await self._purge()
 
     async def purge(self) -> PurgeReport:
         """Rewrite what is left so that no byte of a forgotten text stays in any file, and prove it.
@@ -370,7 +383,7 @@ class BaseStore(ABC):
             ResidueError: something was still found.
         """
         self._ready()
-        return await self._purge(_now())
+        return await self._purge()
 
     async def check(self) -> list[Check]:
         """Look at the store's health: opens, integrity, rows agree with terms and vectors, settings."""
@@ -428,7 +441,7 @@ class BaseStore(ABC):
     @abstractmethod
     async def _clear(self, scopes: Sequence[Scope] | None, now: int) -> None: ...
     @abstractmethod
-    async def _purge(self, now: int) -> PurgeReport: ...
+    async def _purge(self) -> PurgeReport: ...
     @abstractmethod
     async def _check(self) -> list[Check]: ...
 
@@ -469,6 +482,11 @@ def match_model(bound: ModelIdentity, asked: ModelIdentity) -> None:
             f"the store was filled by {bound.model} ({bound.dimensions} dimensions, codec {bound.codec}), not by "
             f"{asked.model} ({asked.dimensions}, {asked.codec}); open it with the first, or fill a new store"
         )
+
+
+def with_chunks(header: EpisodeHeader, chunks: tuple[Chunk, ...]) -> Episode:
+    """An episode out of its header and its chunks."""
+    return Episode(**{name: getattr(header, name) for name in EpisodeHeader.__slots__}, chunks=chunks)
 
 
 def _now() -> int:

@@ -1,11 +1,12 @@
 """Cutting a long text into chunks that overlap (C2)."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import regex
 
 from byheart.errors import InputError
+from byheart.text.normal import CLUSTER
 from byheart.text.sentences import Span, paragraphs, sentences
 from byheart.text.tokens import WIDE, quarters
 from byheart.types import SplitOn
@@ -13,8 +14,10 @@ from byheart.types import SplitOn
 _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
 _BLANK = r"\s(?![\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}])"
 #: Where a line may break: words with their punctuation; in scripts without spaces, characters with what closes them.
-_WORD = regex.compile(rf"(?={_UNSPACED})\X(?:(?!{_BLANK})(?=\p{{P}})\X)*+|(?:(?!{_BLANK})(?!{_UNSPACED})\X)++")
-_CLUSTER = regex.compile(r"\X")
+_WORD = regex.compile(
+    rf"(?={_UNSPACED}){CLUSTER}(?:(?!{_BLANK})(?=\p{{P}}){CLUSTER})*+|(?:(?!{_BLANK})(?!{_UNSPACED}){CLUSTER})++"
+)
+_CLUSTER = regex.compile(CLUSTER)
 _Cutter = Callable[[str, Span], list[Span]]
 
 
@@ -63,22 +66,31 @@ class _Sheet:
             else:
                 yield from self.pieces(piece, cutters[1:])
 
-    def next_start(self, done: Sequence[Span], after: Span, cutters: Sequence[_Cutter]) -> int:
-        """Where the next chunk begins, so that it repeats as much of this one's end as it may.
+    def _repeated(self, pieces: Iterable[Span], end: int, after: Span) -> int | None:
+        """Where the longest repetition begins among pieces that are given from the last to the first, if any fits."""
+        start = None
+        for piece in pieces:
+            if self.size(piece.start, end) > self._repeat or self.size(piece.start, after.end) > self.limit:
+                break
+            start = piece.start
+        return start
+
+    def next_start(self, spans: Sequence[Span], following: int, cutters: Sequence[_Cutter]) -> int:
+        """Where the next chunk begins, so that it repeats as much of the end of this one as it may.
+
+        It never begins before this one does: this one would have had room for the next span then.
 
         Args:
-            done: the spans of this chunk.
-            after: the first span that is new in the next one.
-            cutters: how this chunk's last span is cut where even that is too long to be repeated.
+            spans: those of the whole text.
+            following: the index of the first one that is new in the next chunk.
+            cutters: how the span before it is cut where even that is too long to be repeated.
         """
-        end = done[-1].end
-        pieces = list(done[1:])
-        for cutter in (*cutters, None):
-            for piece in pieces:
-                if self.size(piece.start, end) <= self._repeat and self.size(piece.start, after.end) <= self.limit:
-                    return piece.start
-            pieces = cutter(self.text, done[-1])[1:] if cutter else []
-        return after.start
+        last, after = spans[following - 1], spans[following]
+        start = self._repeated((spans[index] for index in range(following - 1, -1, -1)), last.end, after)
+        for cutter in cutters:
+            if start is None:
+                start = self._repeated(reversed(cutter(self.text, last)), last.end, after)
+        return after.start if start is None else start
 
 
 def _check(max_tokens: object, overlap: object, split_on: object) -> None:
@@ -123,5 +135,5 @@ def chunk(text: str, max_tokens: int = 200, overlap: int = 50, split_on: SplitOn
         chunks.append(text[start : spans[following - 1].end])
         if following == len(spans):
             return chunks
-        start = sheet.next_start(spans[first:following], spans[following], cutters[1:-1])
+        start = sheet.next_start(spans, following, cutters[1:-1])
         first = following

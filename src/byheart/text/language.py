@@ -25,7 +25,7 @@ SCRIPTS = {
     "Tamil": "tamil",
 }
 _SCRIPT_LETTERS = {name: regex.compile(rf"\p{{Script={name}}}") for name in SCRIPTS}
-_LATIN = regex.compile(r"\p{Latin}")
+LATIN = regex.compile(r"\p{Latin}")
 _OTHER = regex.compile(
     r"[\p{L}--[\p{Latin}\p{Cyrillic}\p{Greek}\p{Arabic}\p{Devanagari}\p{Armenian}\p{Tamil}]]", regex.V1
 )
@@ -61,7 +61,7 @@ def latin_language(text: str) -> str:
     if not sample.isascii():
         sample = unicodedata.normalize("NFC", sample)
     words = set(_WORDS.findall(sample.lower()))
-    if len(_foreign_markers() & words) == 0:
+    if words.isdisjoint(_foreign_markers()):
         return "english"
     markers = _markers()
     hits = Counter(language for word in words for language in markers.get(word, ()))
@@ -85,7 +85,7 @@ def detect_language(text: str) -> str:
     """
     sample = text[:_SAMPLE]
     counts = {SCRIPTS[name]: len(letters.findall(sample)) for name, letters in _SCRIPT_LETTERS.items()}
-    counts["latin"] = len(_LATIN.findall(sample))
+    counts["latin"] = len(LATIN.findall(sample))
     counts[""] = len(_OTHER.findall(sample))
     best = max(counts, key=lambda language: counts[language])
     if counts[best] == 0:

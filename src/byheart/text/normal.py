@@ -11,6 +11,9 @@ import unicodedata
 
 import regex
 
+#: A character as a reader counts it. Flags are paired here, since \X looks back over a whole row of them each time.
+CLUSTER = r"(?:\p{RI}{2}[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}]*+|\X)"
+
 _LETTERS = str.maketrans({
     "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ħ": "h", "ŧ": "t", "ı": "i", "ŋ": "n",
     "ѐ": "е", "ѝ": "и", "ё": "е",
@@ -26,7 +29,7 @@ _STRAIGHT = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "׳": 
 
 
 def _ascii_digit(match: "regex.Match[str]") -> str:
-    return str(unicodedata.decimal(match.group()))
+    return str(unicodedata.decimal(match.group(), match.group()))  # itself, if Python's Unicode is the older one
 
 
 def normalised(word: str) -> str:

@@ -160,8 +160,9 @@ _LISTS = MappingProxyType(
 )
 
 _PARTICLES = """
-    的 了 吗 嗎 呢 吧 啊 着 和 也 就 都 与 與 及 而 是 です ます まし した して てい いる いた ある この その あの から まで ため
-    など こと もの より だけ でも には では とは へは これ それ だっ った する しま ませ せん 이 그 저 것 수 및 등 더 또"""
+    的 了 吗 嗎 呢 吧 啊 着 和 也 就 都 与 與 及 而 是 です ます まし した して てい いる いた ある この その
+    あの から まで ため など こと もの より だけ でも には では とは へは これ それ だっ った する しま ませ せん 이
+    그 저 것 수 및 등 더 또"""
 #: Particles and endings of the unspaced scripts, as the analyzer cuts them: they join words and name nothing.
 UNSPACED_STOPS = frozenset(_PARTICLES.split())
 

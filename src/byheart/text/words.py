@@ -6,12 +6,13 @@ to be cut into characters and pairs of characters.
 """
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 import regex
 
-from byheart.text.language import script_language
-from byheart.text.normal import folded, normalised
+from byheart.text.language import LATIN, script_language
+from byheart.text.normal import CLUSTER, folded, normalised
 from byheart.text.stems import stem
 from byheart.text.stopwords import UNSPACED_STOPS, stop_words
 
@@ -43,7 +44,7 @@ _WORD = (
 )
 _SYMBOL = r"(?P<symbol>\p{Regional_Indicator}{2}|\p{Extended_Pictographic})"
 ANY_WORD = regex.compile(rf"{_RUNS}|{_WORD}|{_SYMBOL}", regex.V1)
-_CLUSTER = regex.compile(r"\X")
+_CLUSTER = regex.compile(CLUSTER)
 
 #: An e-mail address, or two words joined by one hyphen: one more term beside those of their words.
 _ADDRESS = regex.compile(r"(?<![\w.+-])\w[\w.+-]*+@[\w-]++(?:\.[\w-]++)+")
@@ -51,9 +52,9 @@ _HYPHENATED = regex.compile(r"(?<![\w\p{M}-])([\p{L}\p{M}]++)[-‐‑]([\p{L}\p{
 
 _PART = regex.compile(
     r"\p{N}+(?:[.,'’٫٬．，]\p{N}+)*"
-    r"|(?:\p{Lu}\p{M}*)+(?!\p{Ll})"
-    r"|(?:\p{Lu}\p{M}*)?(?:[\p{Ll}\p{Lt}\p{Lm}\p{Lo}\p{Nl}][\p{M}\p{Cf}]*)+"
-    r"|\p{Lu}\p{M}*"
+    r"|(?:\p{Lu}\p{M}*+)+(?!\p{Ll})"
+    r"|(?:\p{Lu}\p{M}*+)?(?:[\p{Ll}\p{Lt}\p{Lm}\p{Lo}\p{Nl}][\p{M}\p{Cf}]*)+"
+    r"|\p{Lu}\p{M}*+"
 )
 _THOUSANDS = regex.compile(r"[0-9]{1,3}(?:[,'][0-9]{3})+(?:\.[0-9]+)?")
 _ELISION = regex.compile(
@@ -62,6 +63,7 @@ _ELISION = regex.compile(
 )
 _CLITIC = regex.compile(r"(?<=.)['’‘＇](?:s|ll|ve|re|d|m)$", regex.IGNORECASE)
 _APOSTROPHES = "'’‘＇\"״·‧"
+_WITHOUT_SIGNS = str.maketrans("", "", _APOSTROPHES)
 _NAMES_LIKE_STOPS = frozenset({"US", "IT", "WHO"})
 
 
@@ -87,22 +89,19 @@ def _latin_terms(word: str, plain: str, language: str) -> list[str]:
 
 def _stemmed(text: str, language: str) -> tuple[list[str], bool]:
     """The terms of one plain word, and whether it is a function word."""
-    word = normalised(text).replace("'", "").replace('"', "").replace("·", "")
+    word = normalised(text).translate(_WITHOUT_SIGNS)
     plain = folded(word)[:MAX_TERM]
-    if not plain:
-        return [], False
-    own = language if plain.isascii() else script_language(plain) or language
+    latin = plain.isascii() or LATIN.match(plain) is not None
+    own = language if latin else script_language(plain)
     stop = word in stop_words(own) and text not in _NAMES_LIKE_STOPS
-    if not plain.isalpha() and plain.isascii():
-        return [plain], stop
-    if own == language:
-        return _latin_terms(word[:MAX_TERM], plain, language), stop
-    return [stem(plain, own)], stop
+    if not plain or not latin:
+        return [stem(plain, own)] if plain else [], stop
+    return _latin_terms(word[:MAX_TERM], plain, language) if plain.isalpha() else [plain], stop
 
 
-def _number_or_name(text: str) -> str:
-    """A word with digits or signs in it, as one term."""
-    plain = folded(normalised(text))
+def _number_or_name(body: str) -> str:
+    """A normalised word with digits or signs in it, as one term."""
+    plain = folded(body)
     if _THOUSANDS.fullmatch(plain):
         plain = plain.replace(",", "").replace("'", "")
     return plain[:MAX_TERM]
@@ -115,7 +114,7 @@ def _parts(word: str, start: int, end: int) -> list[tuple[int, int]]:
     spans = [match.span() for match in _PART.finditer(word, start, end)]
     if not 1 < len(spans) <= _MAX_PARTS:
         return []
-    return [span for span in spans if len(spans) == 2 or span[1] - span[0] > 1]
+    return [span for span in spans if len(spans) == 2 or len(normalised(word[slice(*span)])) > 1]
 
 
 def _trimmed(word: str) -> tuple[int, int]:
@@ -141,13 +140,15 @@ def word_pieces(word: str, language: str) -> tuple[tuple[Piece, ...], int]:
         language: what the text's Latin words are stemmed as.
     """
     start, end = _trimmed(word)
-    body = word[start:end]
+    body = normalised(word[start:end])
     letters = body.split(".")
-    if len(letters) > 1 and all(len(letter) == 1 for letter in letters) and not any(map(str.isdigit, letters)):
-        return (Piece(folded(normalised("".join(letters)))[:MAX_TERM], start, end, 0, False),), 1  # U.S. is us, no word
+    if len(letters) > 1 and all(len(letter) == 1 and letter.isalpha() for letter in letters):
+        return (Piece(folded("".join(letters))[:MAX_TERM], start, end, 0, stop=False),), 1  # U.S. is us, but no pronoun
     parts = _parts(word, start, end)
-    joined = any(sign in body for sign in "_.+#,") or any(map(str.isnumeric, body))
-    terms, stop = ([_number_or_name(body)], False) if joined else _stemmed(body, language)
+    if any(sign in body for sign in "_.,+#") or any(map(str.isnumeric, body)):
+        terms, stop = [_number_or_name(body)], False
+    else:
+        terms, stop = _stemmed(word[start:end], language)
     pieces = [Piece(term, start, end, 0, stop) for term in terms if term]
     for position, (left, right) in enumerate(parts):
         part_terms, stop = _stemmed(word[left:right], language)
@@ -155,12 +156,18 @@ def word_pieces(word: str, language: str) -> tuple[tuple[Piece, ...], int]:
     return tuple(pieces), max(1, len(parts))
 
 
+@lru_cache(maxsize=16_384)
+def _folded_units(cluster: str) -> tuple[str, ...]:
+    """What a character of a run becomes: itself, or several (`㌔` is `キロ`), or nothing."""
+    return tuple(_CLUSTER.findall(folded(normalised(cluster))))
+
+
 def _units(run: str) -> list[tuple[str, int, int]]:
     """The characters of a run as a reader counts them, folded, each with its place in the run."""
     return [
-        (unit.group(), cluster.start(), cluster.end())
+        (unit, cluster.start(), cluster.end())
         for cluster in _CLUSTER.finditer(run)
-        for unit in _CLUSTER.finditer(folded(normalised(cluster.group())))
+        for unit in _folded_units(cluster.group())
     ]
 
 

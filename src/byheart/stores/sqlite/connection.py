@@ -1,7 +1,8 @@
 """Connections to the store's file: settings, transactions, and apsw's errors as the store's errors."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import struct
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from byheart.errors import (
 from byheart.stores.sqlite.queries import SQL
 
 Row = tuple[Any, ...]
+Bindable = str | bytes | int | float | None
+Bindings = Sequence[Bindable] | Mapping[str, Bindable]
 
 #: 8 KiB holds four memories' index rows with little waste; 4 KiB holds two, 16 KiB doubles what a single add writes.
 PAGE_SIZE = 8192
@@ -43,13 +46,13 @@ def connect(path: Path, busy_seconds: float) -> apsw.Connection:
     """A connection that may write, with every setting but those that change the file."""
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
     connection.set_busy_timeout(int(busy_seconds * 1000))
-    connection.execute(_BEFORE_WAL)
+    execute(connection, _BEFORE_WAL)
     return connection
 
 
 def prepare_writer(connection: apsw.Connection) -> None:
     """Switch the file to WAL and the connection to durable commits (synchronous=FULL: one fsync each)."""
-    connection.execute(_WRITER)
+    execute(connection, _WRITER)
 
 
 def connect_reader(path: Path, busy_seconds: float, *, immutable: bool = False) -> apsw.Connection:
@@ -57,23 +60,43 @@ def connect_reader(path: Path, busy_seconds: float, *, immutable: bool = False) 
     name = f"file:{quote(str(path))}?mode=ro" + ("&immutable=1" if immutable else "")
     connection = apsw.Connection(name, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     connection.set_busy_timeout(int(busy_seconds * 1000))
-    connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;")
+    execute(connection, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;")
     return connection
 
 
-def rows(connection: apsw.Connection, name: str, *bindings: Any, **named: Any) -> list[Row]:
+def execute(connection: apsw.Connection, sql: str, bindings: Bindings = ()) -> Any:  # noqa: ANN401
+    """Run SQL; the cursor gives rows of SQLite's values, which only the query knows the types of."""
+    untyped: Any = connection
+    return untyped.execute(sql, bindings)
+
+
+def rows(connection: apsw.Connection, name: str, *bindings: Bindable, **named: Bindable) -> list[Row]:
     """All rows of a named query."""
-    return connection.execute(SQL[name], named or bindings).fetchall()
+    return execute(connection, SQL[name], named or bindings).fetchall()
 
 
-def run(connection: apsw.Connection, name: str, *bindings: Any) -> None:
+def run(connection: apsw.Connection, name: str, *bindings: Bindable) -> None:
     """Run a named query for its effect."""
-    connection.execute(SQL[name], bindings)
+    execute(connection, SQL[name], bindings)
 
 
-def run_many(connection: apsw.Connection, name: str, bindings: Iterable[Sequence[Any]]) -> None:
+def run_many(connection: apsw.Connection, name: str, bindings: Iterable[Sequence[Bindable]]) -> None:
     """Run a named query for its effect, once for each item."""
-    connection.executemany(SQL[name], bindings)
+    untyped: Any = connection
+    untyped.executemany(SQL[name], bindings)
+
+
+def sibling(path: Path, suffix: str) -> Path:
+    """A file that SQLite keeps beside the database, such as `-wal`."""
+    return path.with_name(path.name + suffix)
+
+
+def file_size(path: Path) -> int:
+    """A file's size in bytes; 0 where there is none."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def json_list(values: Iterable[object]) -> str:
@@ -82,7 +105,7 @@ def json_list(values: Iterable[object]) -> str:
 
 
 @contextmanager
-def reading(connection: apsw.Connection) -> Iterator[None]:
+def reading(connection: apsw.Connection) -> Generator[None]:
     """One snapshot for several queries."""
     run(connection, "begin_read")
     try:
@@ -93,7 +116,7 @@ def reading(connection: apsw.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def writing(connection: apsw.Connection) -> Iterator[None]:
+def writing(connection: apsw.Connection) -> Generator[None]:
     """One write, all or nothing; the lock is taken at the start, so a read in it cannot be overtaken."""
     run(connection, "begin_write")
     try:
@@ -105,32 +128,36 @@ def writing(connection: apsw.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translated(path: Path) -> Generator[None]:
     """Turn apsw's errors into the store's, each with the path and what to do."""
     try:
         yield
     except apsw.Error as error:
         raise _translation(path, error) from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (UnicodeDecodeError, json.JSONDecodeError, struct.error) as error:
         raise StoreCorruptError(f"{path}: a row cannot be read ({error}); restore the file from a copy") from error
+
+
+_WRITE_ACCESS = "give write access to the file and its folder"
+
+#: What an error of SQLite means here: its class or extended code, the store's error, and what to say.
+_MEANINGS: Sequence[tuple[type[apsw.Error] | int, type[StoreError], str]] = (
+    (apsw.SQLITE_IOERR_SHORT_READ, StoreCorruptError, "is cut short; restore it from a copy"),
+    (apsw.SQLITE_IOERR_CORRUPTFS, StoreCorruptError, "lies on a damaged disk; restore it from a copy"),
+    (apsw.SQLITE_IOERR_WRITE, StoreFullError, "the disk takes no more; free some space, nothing was changed"),
+    (apsw.SQLITE_IOERR_SHMSIZE, StoreFullError, "the disk takes no more; free some space, nothing was changed"),
+    (apsw.BusyError, StoreBusyError, "another process held the store for too long; try again"),
+    (apsw.FullError, StoreFullError, "the disk is full; free some space, nothing was changed"),
+    (apsw.ReadOnlyError, StoreReadOnlyError, f"may not be written; {_WRITE_ACCESS}"),
+    (apsw.CantOpenError, StoreReadOnlyError, f"cannot be opened; {_WRITE_ACCESS}"),
+    (apsw.CorruptError, StoreCorruptError, "is damaged; restore it from a copy"),
+    (apsw.NotADBError, StoreCorruptError, "is no SQLite database; name another file, or restore it from a copy"),
+)
 
 
 def _translation(path: Path, error: apsw.Error) -> StoreError:
     extended = getattr(error, "extendedresult", 0)
-    match error:
-        case apsw.BusyError() | apsw.LockedError():
-            return StoreBusyError(f"{path}: another process held the store for too long; try again")
-        case apsw.FullError():
-            return StoreFullError(f"{path}: the disk is full; free some space and try again, nothing was changed")
-        case apsw.ReadOnlyError() | apsw.PermissionsError():
-            return StoreReadOnlyError(f"{path}: may not be written; give write access to the file and its folder")
-        case apsw.CantOpenError():
-            return StoreReadOnlyError(f"{path}: cannot be opened; give read and write access to it and its folder")
-        case apsw.CorruptError() | apsw.NotADBError() | apsw.FormatError():
-            return StoreCorruptError(f"{path}: is damaged or no byheart store ({error}); restore it from a copy")
-        case apsw.IOError() if extended in {apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS}:
-            return StoreCorruptError(f"{path}: is cut short ({error}); restore it from a copy")
-        case apsw.IOError() if extended in {apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_SHMSIZE}:
-            return StoreFullError(f"{path}: the disk takes no more ({error}); nothing was changed")
-        case _:
-            return StoreError(f"{path}: {error}")
+    for mark, kind, meaning in _MEANINGS:
+        if mark == extended if isinstance(mark, int) else isinstance(error, mark):
+            return kind(f"{path}: {meaning} (SQLite: {error})")
+    return StoreError(f"{path}: {error}")

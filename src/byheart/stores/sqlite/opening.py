@@ -6,7 +6,17 @@ from pathlib import Path
 import apsw
 
 from byheart.errors import AgentMismatchError, StoreCorruptError, StoreReadOnlyError, StoreVersionError
-from byheart.stores.sqlite.connection import connect, connect_reader, prepare_writer, rows, run, writing
+from byheart.stores.sqlite.connection import (
+    connect,
+    connect_reader,
+    execute,
+    file_size,
+    prepare_writer,
+    rows,
+    run,
+    sibling,
+    writing,
+)
 from byheart.stores.sqlite.queries import read_migrations
 
 #: `bhrt`, in the file's header: tells a byheart store from any other SQLite file.
@@ -19,6 +29,9 @@ def open_writer(path: Path, agent_id: str, busy_seconds: float, migrations: list
     Nothing is written before it is known that the file is this agent's store, of a version that is known here.
 
     Args:
+        path: the file.
+        agent_id: whose memories it must hold, or will.
+        busy_seconds: how long to wait for another process.
         migrations: the scripts that take a store from each version to the next; the package's own if None.
 
     Raises:
@@ -33,8 +46,7 @@ def open_writer(path: Path, agent_id: str, busy_seconds: float, migrations: list
         # A file that turns out not to be ours keeps its bytes: not even its WAL is folded in when we let go of it.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         _check_identity(connection, path, len(scripts))
-        if connection.readonly("main"):
-            raise StoreReadOnlyError(f"{path}: may not be written; give write access to the file and its folder")
+        _check_writable(connection, path)
         prepare_writer(connection)
         for script in scripts:
             _migrate(connection, path, script, scripts.index(script) + 1, agent_id)
@@ -48,17 +60,17 @@ def open_writer(path: Path, agent_id: str, busy_seconds: float, migrations: list
 
 def _migrate(connection: apsw.Connection, path: Path, script: str, version: int, agent_id: str) -> None:
     """Take one step, unless it was taken: the script and the new version number are one transaction."""
-    if _pragma(connection, "user_version") >= version:
+    if pragma(connection, "user_version") >= version:
         return
     with writing(connection):
-        found = _pragma(connection, "user_version")  # another process may have been first
+        found = pragma(connection, "user_version")  # another process may have been first
         if found >= version:
             return
         _check_identity(connection, path, version)
-        connection.execute(script)
+        execute(connection, script)
         if found == 0:
             run(connection, "store_create", agent_id)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {version}")
+        execute(connection, f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {version}")
 
 
 def check_agent(connection: apsw.Connection, path: Path, agent_id: str) -> None:
@@ -78,8 +90,8 @@ def check_agent(connection: apsw.Connection, path: Path, agent_id: str) -> None:
 
 
 def _check_identity(connection: apsw.Connection, path: Path, newest: int) -> None:
-    application, version = _pragma(connection, "application_id"), _pragma(connection, "user_version")
-    empty = not connection.execute("SELECT count(*) FROM sqlite_schema").get
+    application, version = pragma(connection, "application_id"), pragma(connection, "user_version")
+    empty = not rows(connection, "schema")
     if application != APPLICATION_ID and not (application == 0 and version == 0 and empty):
         raise StoreCorruptError(f"{path}: is a database, but no byheart store; name another file")
     if version > newest:
@@ -88,9 +100,14 @@ def _check_identity(connection: apsw.Connection, path: Path, newest: int) -> Non
         )
 
 
-def _pragma(connection: apsw.Connection, name: str) -> int:
-    value = connection.pragma(name)
-    assert isinstance(value, int)
+def _check_writable(connection: apsw.Connection, path: Path) -> None:
+    if connection.readonly("main"):
+        raise StoreReadOnlyError(f"{path}: may not be written; give write access to the file and its folder")
+
+
+def pragma(connection: apsw.Connection, name: str) -> int:
+    """The value of a setting that is a number."""
+    ((value,),) = execute(connection, f"PRAGMA {name}").fetchall()
     return value
 
 
@@ -103,14 +120,14 @@ def check_file(path: Path) -> None:
     """
     if path.is_dir():
         raise StoreCorruptError(f"{path}: is a folder; name a file in it, or end the URL in / for a file an agent")
-    if not path.exists() or not (size := path.stat().st_size):
+    size = file_size(path)
+    if not size:
         return
     header = _header(path, size)
     if header[:16] != b"SQLite format 3\0":
         raise StoreCorruptError(f"{path}: is no SQLite database; name another file, or restore it from a copy")
     page_size, pages = struct.unpack(">H", header[16:18])[0], struct.unpack(">I", header[28:32])[0]
-    wal = path.with_name(path.name + "-wal")
-    if size < 512 or (size < (65536 if page_size == 1 else page_size) * pages and not _size(wal)):
+    if size < 512 or (size < (65536 if page_size == 1 else page_size) * pages and not file_size(sibling(path, "-wal"))):
         raise StoreCorruptError(f"{path}: is cut short; restore it from a copy")
 
 
@@ -126,10 +143,6 @@ def _header(path: Path, size: int) -> bytes:
         file.xClose()
 
 
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
-
-
 def open_reader(path: Path, busy_seconds: float) -> apsw.Connection:
     """A connection that reads; from a folder that may not be written it looks at the file alone.
 
@@ -138,10 +151,10 @@ def open_reader(path: Path, busy_seconds: float) -> apsw.Connection:
     """
     connection = connect_reader(path, busy_seconds)
     try:
-        _pragma(connection, "user_version")
+        pragma(connection, "user_version")
     except apsw.CantOpenError:
         connection.close()
-        if _size(path.with_name(path.name + "-wal")):
+        if file_size(sibling(path, "-wal")):
             raise
         connection = connect_reader(path, busy_seconds, immutable=True)
     return connection

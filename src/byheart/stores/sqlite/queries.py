@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 
 _MARK = "-- name: "
+_ROOM = "byheart.stores.sqlite"
 
 
 def parse_queries(text: str) -> dict[str, str]:
@@ -17,10 +18,10 @@ def parse_queries(text: str) -> dict[str, str]:
 
 def read_migrations() -> list[str]:
     """The scripts of `migrations/`, by their numbers: `0001_initial.sql` takes a store from version 0 to 1."""
-    folder = files(__package__).joinpath("migrations")
+    folder = files(_ROOM).joinpath("migrations")
     scripts = sorted(item.name for item in folder.iterdir() if item.name.endswith(".sql"))
     return [folder.joinpath(name).read_text(encoding="utf-8") for name in scripts]
 
 
 #: name -> SQL.
-SQL: Mapping[str, str] = parse_queries(files(__package__).joinpath("queries.sql").read_text(encoding="utf-8"))
+SQL: Mapping[str, str] = parse_queries(files(_ROOM).joinpath("queries.sql").read_text(encoding="utf-8"))

@@ -248,3 +248,55 @@ SELECT text FROM (SELECT text FROM memory LIMIT ?1) UNION ALL SELECT text FROM (
 DELETE FROM partition; DELETE FROM session; DELETE FROM episode; DELETE FROM tag; DELETE FROM memory;
 DELETE FROM memory_index; DELETE FROM access; DELETE FROM term; DELETE FROM change;
 UPDATE store SET episodes = 0, documents = 0
+
+-- name: vacuum
+VACUUM
+
+-- name: truncate_wal
+PRAGMA wal_checkpoint(TRUNCATE)
+
+-- name: schema
+SELECT name FROM sqlite_schema
+
+-- name: roots
+SELECT rootpage FROM sqlite_schema WHERE rootpage > 1
+
+-- name: live_strings
+SELECT text FROM memory UNION ALL SELECT text FROM term UNION ALL SELECT tag FROM tag
+UNION ALL SELECT concat_ws(char(10), id, part, speaker, role, source_id) FROM memory
+UNION ALL SELECT concat_ws(char(10), id, key, metadata) FROM episode
+UNION ALL SELECT name FROM session UNION ALL SELECT concat_ws(char(10), user, session, space) FROM partition
+UNION ALL SELECT concat_ws(char(10), agent, model, codec) FROM store UNION ALL SELECT sql FROM sqlite_schema
+
+-- name: integrity_check
+PRAGMA integrity_check(20)
+
+-- name: quick_check
+PRAGMA quick_check(20)
+
+-- name: journal_mode
+PRAGMA journal_mode
+
+-- name: check_rows
+SELECT (SELECT count(*) FROM memory),
+  (SELECT count(*) FROM memory AS m WHERE NOT EXISTS (SELECT 1 FROM memory_index AS i WHERE i.place = m.place)),
+  (SELECT count(*) FROM memory_index AS i WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.place = i.place)),
+  documents, (SELECT count(*) FROM episode), episodes
+FROM store
+
+-- name: check_term_ids
+SELECT term_ids FROM memory_index
+
+-- name: check_terms
+SELECT number, documents FROM term
+
+-- name: check_episodes
+SELECT
+  (SELECT count(*) FROM episode AS e WHERE e.chunks <> (SELECT count(*) FROM memory AS m WHERE m.episode = e.number)),
+  (SELECT count(*) FROM tag AS t WHERE NOT EXISTS (
+    SELECT 1 FROM episode AS e WHERE e.number = t.episode AND e.partition = t.partition)),
+  (SELECT count(*) FROM session AS s LEFT JOIN (
+    SELECT session, count(*) AS counted FROM episode GROUP BY session) AS e ON e.session = s.number
+   WHERE s.episodes IS NOT e.counted),
+  (SELECT count(*) FROM partition AS p WHERE p.episodes <> (
+    SELECT count(*) FROM episode AS e WHERE e.partition = p.number))

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from heapq import merge
 from itertools import islice
+from typing import Any, cast
 
 import apsw
 
@@ -16,6 +17,7 @@ from byheart.stores.base import (
     TermStats,
     from_micros,
     match_model,
+    with_chunks,
 )
 from byheart.stores.sqlite.connection import Row, json_list, reading, rows
 from byheart.stores.sqlite.layout import KEPT_WRITES, LAST_SEQ, SEQ_BITS, WRITES_BITS, ranges
@@ -80,14 +82,18 @@ def _headers(connection: apsw.Connection, numbers: Sequence[int]) -> dict[int, E
     return {row[0]: _header(agent, row) for row in rows(connection, "headers", json_list(numbers))}
 
 
+def _type_name(code: int) -> EpisodeType:
+    return EPISODE_TYPES[code]
+
+
 def _header(agent: str, row: Row) -> EpisodeHeader:
     _, id_, kind, user, session, space, type_, metadata, created, updated, recorded, name, expires, chunks, tags = row
     return EpisodeHeader(
         id=id_,
         agent_id=agent,
         scope=Scope(kind, user, session, space),
-        type=EPISODE_TYPES[type_],
-        tags=tuple(json.loads(tags)),
+        type=_type_name(type_),
+        tags=tuple(cast("list[str]", json.loads(tags))),
         metadata=json.loads(metadata),
         created_at=from_micros(created),
         updated_at=from_micros(updated),
@@ -98,7 +104,7 @@ def _header(agent: str, row: Row) -> EpisodeHeader:
     )
 
 
-def _chunk(episode_id: str, row: Row) -> Chunk:
+def _chunk(episode_id: str, row: Sequence[Any]) -> Chunk:
     position, id_, speaker, role, source_id, text, timestamp, importance, coordinate, accessed = row
     return Chunk(
         id=f"chunk_{episode_id}_{position}",
@@ -120,13 +126,8 @@ def _episodes(connection: apsw.Connection, numbers: Sequence[int]) -> list[Episo
     headers = _headers(connection, numbers)
     chunks: dict[int, list[Chunk]] = {number: [] for number in numbers}
     for number, *row in rows(connection, "memory_of", json_list(numbers)):
-        chunks[number].append(_chunk(headers[number].id, tuple(row)))
-    return [_with_chunks(headers[number], tuple(chunks[number])) for number in numbers]
-
-
-def _with_chunks(header: EpisodeHeader, chunks: tuple[Chunk, ...]) -> Episode:
-    values = {name: getattr(header, name) for name in EpisodeHeader.__slots__}
-    return Episode(**values, chunks=chunks)
+        chunks[number].append(_chunk(headers[number].id, row))
+    return [with_chunks(headers[number], tuple(chunks[number])) for number in numbers]
 
 
 def read_memories(connection: apsw.Connection, scope: Scope, seqs: Sequence[int], now: int) -> list[StoredMemory]:
@@ -139,8 +140,7 @@ def read_memories(connection: apsw.Connection, scope: Scope, seqs: Sequence[int]
         found = {row[0] & LAST_SEQ: row[1:] for row in rows(connection, "memory_read", places, now)}
         headers = _headers(connection, list({row[0] for row in found.values()}))
     memories = {
-        seq: StoredMemory(seq, _chunk(headers[number].id, chunk), headers[number])
-        for seq, (number, *chunk) in ((seq, row) for seq, row in found.items())
+        seq: StoredMemory(seq, _chunk(headers[row[0]].id, row[1:]), headers[row[0]]) for seq, row in found.items()
     }
     return [memories[seq] for seq in seqs if seq in memories]
 
@@ -160,7 +160,7 @@ def count(connection: apsw.Connection, scopes: Sequence[Scope], now: int) -> Cou
         found = [row for number in _partitions(connection, scopes) for row in rows(connection, "counts", number, now)]
     by_type: dict[str, int] = {}
     for type_, episodes, *_ in found:
-        by_type[EPISODE_TYPES[type_]] = by_type.get(EPISODE_TYPES[type_], 0) + episodes
+        by_type[_type_name(type_)] = by_type.get(_type_name(type_), 0) + episodes
     return Counts(
         episodes=sum(row[1] for row in found),
         memories=sum(row[2] for row in found),

@@ -1,18 +1,27 @@
 """The proof that nothing forgotten is left in a store's files: a search for its bytes, and a walk of every page.
 
-The walk needs no list of what was forgotten. A page of a SQLite file holds its header, its cells and unused space; where
-the unused space is zero, no page is free and no page is out of reach, every byte of the file belongs to a live row
-(https://www.sqlite.org/fileformat2.html, sections 1.3 to 1.6).
+The walk needs no list of what was forgotten. A page of a SQLite file holds its header, its cells and unused space;
+where the unused space is zero, no page is free and no page is out of reach, every byte of the file belongs to a live
+row (https://www.sqlite.org/fileformat2.html, sections 1.3 to 1.6).
 """
 
+import re
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+
+import numpy as np
 
 _INTERIOR_INDEX, _INTERIOR_TABLE, _LEAF_INDEX, _LEAF_TABLE = 2, 5, 10, 13
 _INTERIOR = {_INTERIOR_INDEX, _INTERIOR_TABLE}
 _HEADER_SIZE = 100
 _LOCK_BYTE = 1 << 30
+_NOT_ZERO = re.compile(rb"[^\0]+")
+
+_PIECE = 16
+_SHORTEST = 8
+_HASH_BITS = 24
+_HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 #: Reads so many bytes at an offset of the file.
 Read = Callable[[int, int], bytes]
@@ -36,6 +45,11 @@ class Forgotten:
             self.texts.add(text)
             self._characters += len(text)
 
+    def clear(self) -> None:
+        """Forget the forgotten."""
+        self.texts.clear()
+        self._characters = 0
+
 
 @dataclass(slots=True)
 class PageWalk:
@@ -43,7 +57,8 @@ class PageWalk:
 
     Attributes:
         seen: the pages that were reached.
-        residue: pages whose unused space is not zero, and other places where bytes may hide, in words.
+        leftovers: where bytes lie in unused space, as (offset in the file, length).
+        faults: what else may hide bytes, in words.
     """
 
     read: Read
@@ -51,19 +66,20 @@ class PageWalk:
     usable: int
     pages: int
     seen: set[int] = field(default_factory=set[int])
-    residue: list[str] = field(default_factory=list[str])
+    leftovers: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    faults: list[str] = field(default_factory=list[str])
 
     def page(self, number: int) -> bytes:
         """One page; each may be reached once."""
         if number in self.seen or not 1 <= number <= self.pages:
-            self.residue.append(f"page {number} is linked twice or lies outside the file")
+            self.faults.append(f"page {number} is linked twice or lies outside the file")
         self.seen.add(number)
         return self.read(self.page_size, (number - 1) * self.page_size)
 
-    def expect_zero(self, number: int, unused: bytes) -> None:
-        """Note a page whose unused bytes are not all zero."""
-        if any(unused):
-            self.residue.append(f"page {number} has bytes in its unused space")
+    def expect_zero(self, number: int, unused: bytes | bytearray, start: int = 0) -> None:
+        """Note the bytes of a page's unused space, which begins at `start`, that are not zero."""
+        offset = (number - 1) * self.page_size + start
+        self.leftovers.extend((offset + run.start(), len(run[0])) for run in _NOT_ZERO.finditer(unused))
 
 
 def walk_pages(read: Read, file_size: int, roots: Iterable[int]) -> PageWalk:
@@ -80,14 +96,14 @@ def walk_pages(read: Read, file_size: int, roots: Iterable[int]) -> PageWalk:
     pages, _, free = struct.unpack_from(">III", header, 28)
     walk = PageWalk(read, page_size, page_size - header[20], pages)
     if file_size != pages * page_size:
-        walk.residue.append("the file is longer than its pages")
+        walk.faults.append("the file is longer than its pages")
     if free:
-        walk.residue.append(f"{free} pages are free but still in the file")
+        walk.faults.append(f"{free} pages are free but still in the file")
     for root in (1, *roots):
         _walk_tree(walk, root)
     lock_page = _LOCK_BYTE // page_size + 1
     for number in sorted(set(range(1, pages + 1)) - walk.seen - {lock_page}):
-        walk.residue.append(f"page {number} belongs to no table")
+        walk.faults.append(f"page {number} belongs to no table")
     return walk
 
 
@@ -99,7 +115,7 @@ def _walk_tree(walk: PageWalk, root: int) -> None:
         start = _HEADER_SIZE if number == 1 else 0
         kind = page[start]
         if kind not in {*_INTERIOR, _LEAF_INDEX, _LEAF_TABLE}:
-            walk.residue.append(f"page {number} is of no known kind")
+            walk.faults.append(f"page {number} is of no known kind")
             continue
         children, chains = _check_page(walk, number, page, start, kind)
         for first, length in chains:
@@ -179,8 +195,52 @@ def _local_size(payload: int, usable: int, kind: int) -> int:
 def _walk_overflow(walk: PageWalk, number: int, length: int) -> None:
     while length > 0 and number:
         page = walk.page(number)
-        walk.expect_zero(number, page[4 + min(length, walk.usable - 4) :])
+        end = 4 + min(length, walk.usable - 4)
+        walk.expect_zero(number, page[end:], end)
         length -= walk.usable - 4
         (number,) = struct.unpack_from(">I", page, 0)
     if number or length > 0:
-        walk.residue.append("an overflow chain is longer or shorter than its row")
+        walk.faults.append("an overflow chain is longer or shorter than its row")
+
+
+def pieces(text: str) -> Iterator[bytes]:
+    """A text's UTF-8 in pieces of 16 to 31 bytes, so that a part of it is found as well; none if it is too short.
+
+    What has less than 8 bytes turns up in vectors by chance; the walk over the pages speaks for it.
+    """
+    encoded = text.encode()
+    last = max(len(encoded) - len(encoded) % _PIECE - _PIECE, 0)
+    if len(encoded) >= _SHORTEST:
+        yield from (encoded[start : start + _PIECE] for start in range(0, last, _PIECE))
+        yield encoded[last:]
+
+
+def occurring(wanted: Collection[bytes], blocks: Iterable[bytes]) -> set[bytes]:
+    """Which of many pieces occur in some blocks of bytes, in one pass over them.
+
+    Every position's next 8 bytes are hashed (multiplicative hashing: Knuth, TAOCP 3, section 6.4) and looked up in a
+    table of the pieces' heads; what is left is compared byte by byte.
+    """
+    by_head: dict[bytes, list[bytes]] = {}
+    for piece in wanted:
+        by_head.setdefault(piece[:_SHORTEST], []).append(piece)
+    shift = np.uint64(64 - _HASH_BITS)
+    heads = np.frombuffer(b"".join(by_head), "<u8")
+    table = np.zeros(1 << _HASH_BITS, np.bool_)
+    table[(heads * _HASH_FACTOR) >> shift] = True
+    found: set[bytes] = set()
+    for block in blocks:
+        for start in range(min(_SHORTEST, max(len(block) - _SHORTEST + 1, 0))):
+            words = np.frombuffer(block, "<u8", (len(block) - start) // _SHORTEST, start)
+            for index in np.flatnonzero(table[(words * _HASH_FACTOR) >> shift]).tolist():
+                at = index * _SHORTEST + start
+                candidates = by_head.get(block[at : at + _SHORTEST], ())
+                found.update(piece for piece in candidates if block.startswith(piece, at))
+    return found
+
+
+def overlapping_blocks(read: Read, size: int, block: int = 1 << 22) -> Iterator[bytes]:
+    """A file in blocks, each beginning with the end of the one before, so that no piece is cut."""
+    for start in range(0, size, block):
+        begin = max(start - 2 * _PIECE, 0)
+        yield read(min(size, start + block) - begin, begin)

@@ -1,6 +1,7 @@
 """The store that lives in one SQLite file."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -20,7 +21,9 @@ from byheart.stores.base import (
 )
 from byheart.stores.sqlite import read, write
 from byheart.stores.sqlite.connection import translated, writing
+from byheart.stores.sqlite.health import check_store
 from byheart.stores.sqlite.opening import check_agent, open_reader, open_writer
+from byheart.stores.sqlite.purge import purge
 from byheart.stores.sqlite.residue import Forgotten
 from byheart.types import Check, Episode, EpisodeType, PurgeReport, Scope
 
@@ -104,17 +107,22 @@ class SQLiteStore(BaseStore):
         self, function: Callable[Concatenate[apsw.Connection, P], R], *args: P.args, **kwargs: P.kwargs
     ) -> R:
         def work() -> R:
-            with translated(self._path):
-                connection = self._readers.pop() if self._readers else self._connect_reader()
-                try:
-                    return function(connection, *args, **kwargs)
-                finally:
-                    if self._is_open:
-                        self._readers.append(connection)
-                    else:
-                        connection.close()
+            with translated(self._path), self._reader() as connection:
+                return function(connection, *args, **kwargs)
 
         return await anyio.to_thread.run_sync(work, limiter=self._read_lanes)
+
+    @contextmanager
+    def _reader(self) -> Generator[apsw.Connection]:
+        """A connection that nobody else has meanwhile."""
+        connection = self._readers.pop() if self._readers else self._connect_reader()
+        try:
+            yield connection
+        finally:
+            if self._is_open:
+                self._readers.append(connection)
+            else:
+                connection.close()
 
     async def _writing(
         self,
@@ -126,18 +134,19 @@ class SQLiteStore(BaseStore):
         """Run a function in one write transaction, after what has expired was deleted."""
 
         def work() -> R:
-            if self._writer is None:
-                raise StoreReadOnlyError(
-                    f"{self._path}: may not be written; give write access to the file and its folder"
-                )
-            forgotten = Forgotten()
-            with translated(self._path), writing(self._writer):
-                write.delete_expired(self._writer, forgotten, now)
-                result = function(self._writer, forgotten, *args, **kwargs)
+            writer, forgotten = self._write_connection(), Forgotten()
+            with translated(self._path), writing(writer):
+                write.delete_expired(writer, forgotten, now)
+                result = function(writer, forgotten, *args, **kwargs)
             self._forgotten.add(forgotten.texts)
             return result
 
         return await anyio.to_thread.run_sync(work, limiter=self._write_lane)
+
+    def _write_connection(self) -> apsw.Connection:
+        if self._writer is None:
+            raise StoreReadOnlyError(f"{self._path}: may not be written; give write access to the file and its folder")
+        return self._writer
 
     async def _bind_model(self, identity: ModelIdentity, now: int) -> None:
         if not await self._reading(read.is_bound, identity):
@@ -202,8 +211,19 @@ class SQLiteStore(BaseStore):
     async def _clear(self, scopes: Sequence[Scope] | None, now: int) -> None:
         await self._writing(now, write.clear, scopes)
 
-    async def _purge(self, now: int) -> PurgeReport:
-        raise NotImplementedError
+    async def _purge(self) -> PurgeReport:
+        def work() -> PurgeReport:
+            with translated(self._path):
+                return purge(self._write_connection(), self._path, self._forgotten, self._busy_seconds)
+
+        return await anyio.to_thread.run_sync(work, limiter=self._write_lane)
 
     async def _check(self) -> list[Check]:
-        raise NotImplementedError
+        def work() -> list[Check]:
+            with translated(self._path):
+                if self._writer is not None:
+                    return check_store(self._writer, self._path)
+                with self._reader() as connection:
+                    return check_store(connection, self._path)
+
+        return await anyio.to_thread.run_sync(work, limiter=self._write_lane)

@@ -18,7 +18,7 @@ from byheart.stores.base import (
     canonical_json,
     to_micros,
 )
-from byheart.stores.sqlite.connection import Row, json_list, rows, run, run_many
+from byheart.stores.sqlite.connection import Bindable, Row, json_list, rows, run, run_many
 from byheart.stores.sqlite.layout import (
     KEPT_WRITES,
     LAST_SEQ,
@@ -219,7 +219,7 @@ def _write_episodes(connection: apsw.Connection, batch: _Batch) -> None:
     run_many(connection, "session_more", ((count, number) for number, count in sessions.items()))
 
 
-def _episode_values(partition: int, target: _Target, row: EpisodeRow) -> tuple[object, ...]:
+def _episode_values(partition: int, target: _Target, row: EpisodeRow) -> Sequence[Bindable]:
     created, recorded = to_micros(row.created_at), to_micros(row.recorded_at)
     metadata = canonical_json(row.metadata)
     numbers = (target.type, target.session, created, recorded, recorded, target.expires, target.chunks)
@@ -246,7 +246,7 @@ def _write_memories(connection: apsw.Connection, batch: _Batch, counters: Counte
     run_many(connection, "index_add", index)
 
 
-def _index_values(place: int, target: _Target, row: MemoryRow, numbers: Mapping[str, int]) -> tuple[object, ...]:
+def _index_values(place: int, target: _Target, row: MemoryRow, numbers: Mapping[str, int]) -> Sequence[Bindable]:
     return (
         place,
         target.number,

@@ -1,0 +1,1 @@
+"""Recall: from a query to hits, each with its reasons."""
