@@ -9,8 +9,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 CUTS = (1, 5, 10, 20)
 BUDGETS = (500, 1000, 2000, 4000)
@@ -102,6 +104,13 @@ class Interval:
     high: float
 
 
+@lru_cache(maxsize=8)
+def _resamples(size: int, resamples: int, seed: int) -> npt.NDArray[np.float64]:
+    """How often each of `size` questions is drawn in each resample; the same for every metric and system."""
+    generator = np.random.default_rng(seed)
+    return generator.multinomial(size, np.full(size, 1 / size), resamples).astype(np.float64)
+
+
 def bootstrap(values: Iterable[float], *, resamples: int = 1000, seed: int = 7) -> Interval:
     """The mean of one metric over questions, and the percentile interval of resampled means.
 
@@ -111,8 +120,6 @@ def bootstrap(values: Iterable[float], *, resamples: int = 1000, seed: int = 7) 
         seed: fixed, so that a report can be repeated to the digit.
     """
     array = np.fromiter(values, dtype=np.float64)
-    generator = np.random.default_rng(seed)
-    # Resample by resample: all at once would need questions x resamples numbers.
-    means = np.array([array[generator.integers(0, array.size, array.size)].mean() for _ in range(resamples)])
+    means = _resamples(array.size, resamples, seed) @ array / array.size
     low, high = np.percentile(means, (2.5, 97.5))
     return Interval(float(array.mean()), float(low), float(high))

@@ -68,9 +68,10 @@ def checked_type(field: str, value: object) -> EpisodeType:
     Raises:
         InputError: it is another.
     """
-    if value not in EPISODE_TYPES:
-        raise InputError(field, f"is {value!r}", f"use one of {', '.join(EPISODE_TYPES)}")
-    return cast("EpisodeType", value)
+    for known in EPISODE_TYPES:
+        if value == known:
+            return known
+    raise InputError(field, f"is {value!r}", f"use one of {', '.join(EPISODE_TYPES)}")
 
 
 def checked_tags(field: str, tags: object) -> tuple[str, ...]:
@@ -160,7 +161,7 @@ def checked_filter(
         if not values or any(value not in allowed for value in values):
             raise InputError(f"coordinate.{axis}", f"is {given!r}", f"use some of {', '.join(allowed)}")
         axes[axis] = values
-    kinds = tuple(
+    kinds: tuple[EpisodeType, ...] = tuple(
         checked_type(f"types[{place}]", kind) for place, kind in enumerate(_sequence("types", types, "types"))
     )
     name = None if session is None else checked_id("session", session)

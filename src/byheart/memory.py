@@ -17,7 +17,7 @@ from byheart.arguments import (
 from byheart.blocks import memory_block
 from byheart.config import load_settings
 from byheart.engine import Engine, MemoryConfig, embedder_for, now_utc, store_for
-from byheart.errors import InputError, ScopeError
+from byheart.errors import ScopeError
 from byheart.models.base import Embedder
 from byheart.models.lazy import LazyEmbedder
 from byheart.retrieval.codec import decode_vector
@@ -238,11 +238,7 @@ class AgentMemory:
 
     async def _write(self, new: NewEpisode) -> Episode:
         await self._engine.ready(embedding=True)
-        episode_id = await self._engine.writer.write_one(self._scope, new)
-        episode = await self._engine.store.get([self._scope], episode_id)
-        if episode is None:
-            raise InputError("ttl", "was over before the write was done", "give the episode longer to live")
-        return episode
+        return await self._engine.writer.write_one(self._scope, new)
 
     # -- reading ----------------------------------------------------------------------------------------------------
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from byheart.arguments import checked_episode
-from byheart.errors import ByheartError, EmbedderError, InputError
+from byheart.errors import ByheartError, EmbedderError, InputError, StoreError
 from byheart.models.base import Embedder, Encoding
 from byheart.retrieval.codec import encode_tokens, encode_vector
 from byheart.retrieval.document import document_terms, indexed_text
 from byheart.stores.base import Added, EpisodeRow, MemoryRow, Store
 from byheart.text.chunks import chunk
-from byheart.types import BatchReport, Coordinate, ItemError, NewEpisode, Part, Scope, Tier
+from byheart.types import BatchReport, Chunk, Coordinate, Episode, ItemError, NewEpisode, Part, Scope, Tier
 
 _ID_ALPHABET = string.ascii_lowercase + string.digits
 
@@ -133,6 +133,41 @@ def build_row(
     )
 
 
+def as_episode(row: EpisodeRow, agent_id: str, scope: Scope) -> Episode:
+    """A new episode as the store will give it back."""
+    chunks = tuple(
+        Chunk(
+            id=f"chunk_{row.id}_{index}",
+            memory_id=memory.id,
+            episode_id=row.id,
+            index=index,
+            text=memory.text,
+            timestamp=memory.timestamp,
+            speaker=memory.speaker,
+            role=memory.role,
+            source_id=memory.source_id,
+            importance=memory.importance,
+            coordinate=memory.coordinate,
+        )
+        for index, memory in enumerate(row.memories)
+    )
+    return Episode(
+        id=row.id,
+        agent_id=agent_id,
+        scope=scope,
+        type=row.type,
+        tags=row.tags,
+        metadata=row.metadata,
+        created_at=row.created_at,
+        updated_at=row.recorded_at,
+        recorded_at=row.recorded_at,
+        session=row.session,
+        expires_at=row.expires_at,
+        chunk_count=len(chunks),
+        chunks=chunks,
+    )
+
+
 #: How many memories one embedding call and one transaction take: large enough to amortise a commit, small enough to
 #: bound memory and to lose little when a long ingest is interrupted.
 SLICE_MEMORIES = 256
@@ -167,8 +202,8 @@ class Writer:
         self._max_text_bytes = max_text_bytes
         self._clock = clock
 
-    async def write_one(self, scope: Scope, new: NewEpisode) -> str:
-        """Write one episode and return its id: that of the episode with the same key, if there is one.
+    async def write_one(self, scope: Scope, new: NewEpisode) -> Episode:
+        """Write one episode and return it as stored: grown, or as it was, if there was one with the same key.
 
         Raises:
             InputError: a field is wrong.
@@ -178,8 +213,13 @@ class Writer:
         checked = checked_episode(new, self._max_text_bytes)
         known = await self._known(scope, [checked])
         pieces = cut(checked, self._clock(), known.get(checked.key or "", ()))
-        [added] = await self._add(scope, [Draft(0, checked, pieces)])
-        return added.episode_id
+        [(row, added)] = await self._add(scope, [Draft(0, checked, pieces)])
+        if row.id == added.episode_id:
+            return as_episode(row, self._agent_id, scope)
+        episode = await self._store.get([scope], added.episode_id)
+        if episode is None:
+            raise StoreError(f"the episode with the key {new.key!r} was deleted or expired while it was written")
+        return episode
 
     async def write_many(self, scope: Scope, episodes: Sequence[NewEpisode]) -> BatchReport:
         """Write many episodes, a few hundred memories a transaction; what is refused is reported, the rest goes in."""
@@ -230,9 +270,9 @@ class Writer:
                 return results
             errors.extend(ItemError(draft.index, type(error).__name__, str(error)) for draft in drafts)
             return {}
-        return {draft.index: one for draft, one in zip(drafts, added, strict=True)}
+        return {draft.index: one for draft, (_, one) in zip(drafts, added, strict=True)}
 
-    async def _add(self, scope: Scope, drafts: Sequence[Draft]) -> list[Added]:
+    async def _add(self, scope: Scope, drafts: Sequence[Draft]) -> list[tuple[EpisodeRow, Added]]:
         now = self._clock()
         encodings = iter(await embed(self._embedder, [piece for draft in drafts for piece in draft.pieces]))
         rows = [
@@ -247,4 +287,4 @@ class Writer:
             )
             for draft in drafts
         ]
-        return await self._store.add(scope, rows)
+        return list(zip(rows, await self._store.add(scope, rows), strict=True))

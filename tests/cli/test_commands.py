@@ -128,7 +128,7 @@ def test_what_is_not_there_is_exit_code_1(byheart: Byheart) -> None:
 
 def test_tags_forget_and_stats(byheart: Byheart) -> None:
     episode = byheart.json("remember", "The boiler is serviced in May.")["id"]
-    assert byheart.json("tag", "add", episode, "b", "a") == {"id": episode, "tags": ["a", "b"]}
+    assert set(byheart.json("tag", "add", episode, "b", "a")["tags"]) == {"a", "b"}
     assert byheart("tag", "remove", episode, "a") == f"{episode}: b\n"
     stats = byheart.json("stats")
     assert (stats["total_episodes"], stats["total_chunks"]) == (1, 1)

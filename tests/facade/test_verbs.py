@@ -79,7 +79,8 @@ async def test_recall_finds_explains_and_filters(memory: AgentMemory) -> None:
     await memory.remember_fact("The staging database runs PostgreSQL 16", ["infra"])
     await memory.remember_fact("Anna adopted a grey cat called Miso", ["people", "pets"])
     await memory.remember("The quarterly report is due on Friday", type="event", tags=["work"])
-    result = await memory.recall("Which cat did Anna adopt?")
+    now = datetime.now(UTC)
+    result = await memory.recall("Which cat did Anna adopt?", now=now)
     top = result.results[0]
     assert top.chunk.text == "Anna adopted a grey cat called Miso"
     assert top.episode.tags == ("people", "pets")
@@ -104,7 +105,7 @@ async def test_recall_finds_explains_and_filters(memory: AgentMemory) -> None:
     assert [hit.chunk.text for hit in both.results] == ["Anna adopted a grey cat called Miso"]
     assert (await memory.recall("cat", tags=["people", "work"])).results == ()
     assert len((await memory.recall("cat", limit=1)).results) == 1
-    best = await memory.recall("Which cat did Anna adopt?", min_score=top.score)
+    best = await memory.recall("Which cat did Anna adopt?", min_score=top.score, now=now)
     assert [hit.chunk.id for hit in best.results] == [top.chunk.id]
 
 

@@ -76,9 +76,9 @@ def explain_hit(out: Output, hit: Hit, weights: Weights) -> None:
         rank_text = "" if rank is None else f", rank {rank}"
         added_text = "" if added is None else f", adds {added:+.3f}"
         out.line(f"   {name} {value:.3f}{rank_text}{added_text}", "dim")
-    elsewhere = [f"{name} {rank}" for name, rank in hit.trace.ranks.items() if name not in hit.trace.signals]
+    elsewhere = [f"{name}: {rank}" for name, rank in hit.trace.ranks.items() if name not in hit.trace.signals]
     if elsewhere:
-        out.line(f"   ranks: {', '.join(elsewhere)}", "dim")
+        out.line(f"   rank in {', '.join(elsewhere)}", "dim")
     others = {name: value for name, value in hit.trace.contributions.items() if name not in hit.trace.signals}
     if others:
         out.line(f"   adds: {', '.join(f'{name} {value:+.3f}' for name, value in others.items())}", "dim")

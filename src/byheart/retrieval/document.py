@@ -4,9 +4,20 @@ from datetime import datetime
 
 from byheart.text.analyzer import count_terms
 
-_MONTHS = (
-    "January February March April May June July August September October November December".split()
-)  # not strftime, which follows the machine's locale
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]  # not strftime, which follows the machine's locale
 
 
 def spoken_date(timestamp: datetime) -> str:

@@ -245,5 +245,3 @@ class PartitionIndex:
 def _group_key(row: IndexRow) -> int:
     """What is equal for memories of one conversation: the session's number, else the episode's, below 0."""
     return row.session or -1 - row.episode
-
-

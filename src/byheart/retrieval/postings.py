@@ -67,7 +67,9 @@ class Postings:
 
     def find(self, term: int) -> tuple[Ints, Ints]:
         """The slots that have a term, growing, and how often each has it."""
-        found = [(segment, *np.searchsorted(segment.terms, (term, term + 1))) for segment in self.segments]
+        # Keys of the arrays' own kind, else each array would be converted to theirs.
+        keys = np.array((term, term + 1), np.int32)
+        found = [(segment, *np.searchsorted(segment.terms, keys)) for segment in self.segments]
         found = [(segment, start, end) for segment, start, end in found if start < end]
         if not found:
             return np.zeros(0, np.int32), np.zeros(0, np.int32)

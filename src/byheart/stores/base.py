@@ -115,6 +115,10 @@ class Store(Protocol):
         """One episode with its chunks, if one of the scopes has it."""
         ...
 
+    async def vectors(self, scope: Scope, episode_id: str) -> list[bytes]:
+        """The encoded vectors of an episode's memories, in the order of its chunks; empty where there is none."""
+        ...
+
     async def recent(
         self, scopes: Sequence[Scope], limit: int, types: Sequence[EpisodeType] = (), tags: Sequence[str] = ()
     ) -> list[Episode]:
@@ -267,6 +271,11 @@ class BaseStore(ABC):
         self._ready()
         return await self._get(scopes, episode_id, _now()) if storable(episode_id) else None
 
+    async def vectors(self, scope: Scope, episode_id: str) -> list[bytes]:
+        """The encoded vectors of an episode's memories, in the order of its chunks; empty where there is none."""
+        self._ready()
+        return await self._vectors(scope, episode_id, _now()) if storable(episode_id) else []
+
     async def recent(
         self, scopes: Sequence[Scope], limit: int, types: Sequence[EpisodeType] = (), tags: Sequence[str] = ()
     ) -> list[Episode]:
@@ -406,6 +415,8 @@ class BaseStore(ABC):
     async def _add(self, scope: Scope, episodes: Sequence[EpisodeRow], now: int) -> list[Added]: ...
     @abstractmethod
     async def _get(self, scopes: Sequence[Scope], episode_id: str, now: int) -> Episode | None: ...
+    @abstractmethod
+    async def _vectors(self, scope: Scope, episode_id: str, now: int) -> list[bytes]: ...
     @abstractmethod
     async def _recent(
         self, scopes: Sequence[Scope], limit: int, types: Sequence[EpisodeType], tags: Sequence[str], now: int

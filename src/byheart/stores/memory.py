@@ -257,6 +257,11 @@ class MemoryStore(BaseStore):
         found = ((scope, episode) for scope in scopes for episode in self._live([scope], now))
         return next((self._shown(scope, episode) for scope, episode in found if episode.row.id == episode_id), None)
 
+    async def _vectors(self, scope: Scope, episode_id: str, now: int) -> list[bytes]:
+        partition = self._partitions.get(scope)
+        episode = partition.by_id(episode_id, now) if partition else None
+        return [memory.row.vector for memory in episode.memories.values()] if episode else []
+
     def _header(self, scope: Scope, episode: _Episode) -> EpisodeHeader:
         row = episode.row
         return EpisodeHeader(

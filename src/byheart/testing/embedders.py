@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -37,12 +38,14 @@ class HashEmbedder(BaseEmbedder):
     def _encode_one(self, text: str) -> Encoding:
         matches = list(WORD.finditer(text))
         # The empty word stands in every text, so that a text without words has a vector too.
-        vectors = np.stack([self._word(word) for word in ["", *(match[0].casefold() for match in matches)]])
+        vectors = np.stack([_word(word, self.dimensions) for word in ["", *(match[0].casefold() for match in matches)]])
         tokens = unit_rows(vectors[1:, : self._token_dimensions]).astype(np.float32)
         offsets = np.array([match.span() for match in matches], np.int32).reshape(-1, 2)
         return Encoding(vectors.sum(axis=0), tokens, offsets)
 
-    def _word(self, word: str) -> Vector:
-        """Bytes of the word's hash as numbers around 0; never all zeros, for no byte is 127.5."""
-        numbers = np.frombuffer(hashlib.shake_256(word.encode()).digest(self.dimensions), np.uint8)
-        return numbers.astype(np.float32) - np.float32(127.5)
+
+@lru_cache(maxsize=10_000)
+def _word(word: str, dimensions: int) -> Vector:
+    """Bytes of the word's hash as numbers around 0; never all zeros, for no byte is 127.5."""
+    numbers = np.frombuffer(hashlib.shake_256(word.encode()).digest(dimensions), np.uint8)
+    return numbers.astype(np.float32) - np.float32(127.5)

@@ -28,7 +28,9 @@ def from_hits(hits: Iterable[Hit]) -> list[Evidence]:
 
 def from_episodes(episodes: Iterable[Episode]) -> list[Evidence]:
     """Whole episodes as evidence that matters less than any that was searched for; the first ones most."""
-    return [Evidence(chunk, episode, -float(place)) for place, episode in enumerate(episodes) for chunk in episode.chunks]
+    return [
+        Evidence(chunk, episode, -float(place)) for place, episode in enumerate(episodes) for chunk in episode.chunks
+    ]
 
 
 def folded(text: str) -> str:

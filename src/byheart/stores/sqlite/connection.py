@@ -2,7 +2,7 @@
 
 import json
 import struct
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -64,15 +64,20 @@ def connect_reader(path: Path, busy_seconds: float, *, immutable: bool = False) 
     return connection
 
 
-def execute(connection: apsw.Connection, sql: str, bindings: Bindings = ()) -> Any:  # noqa: ANN401
-    """Run SQL; the cursor gives rows of SQLite's values, which only the query knows the types of."""
+def execute(connection: apsw.Connection, sql: str, bindings: Bindings = ()) -> list[Row]:
+    """Run one or more statements to their end: apsw runs no further than the first row that nobody asks for."""
+    return list(iterate(connection, sql, bindings))
+
+
+def iterate(connection: apsw.Connection, sql: str, bindings: Bindings = ()) -> Iterator[Row]:
+    """The rows one by one; what types their values have, only the query knows."""
     untyped: Any = connection
     return untyped.execute(sql, bindings)
 
 
 def rows(connection: apsw.Connection, name: str, *bindings: Bindable, **named: Bindable) -> list[Row]:
     """All rows of a named query."""
-    return execute(connection, SQL[name], named or bindings).fetchall()
+    return execute(connection, SQL[name], named or bindings)
 
 
 def run(connection: apsw.Connection, name: str, *bindings: Bindable) -> None:

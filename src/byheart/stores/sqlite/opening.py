@@ -1,6 +1,6 @@
 """Opening a store's file: what it must be, what is made of an empty one, and numbered migrations."""
 
-import struct
+import time
 from pathlib import Path
 
 import apsw
@@ -22,6 +22,8 @@ from byheart.stores.sqlite.queries import read_migrations
 #: `bhrt`, in the file's header: tells a byheart store from any other SQLite file.
 APPLICATION_ID = 0x62687274
 
+_PAUSE = 0.01
+
 
 def open_writer(path: Path, agent_id: str, busy_seconds: float, migrations: list[str] | None = None) -> apsw.Connection:
     """Open a store for writing, make it if there is none, and bring it to the newest version.
@@ -40,18 +42,31 @@ def open_writer(path: Path, agent_id: str, busy_seconds: float, migrations: list
         AgentMismatchError: it is another agent's.
     """
     scripts = read_migrations() if migrations is None else migrations
+    deadline = time.monotonic() + busy_seconds
+    while True:
+        try:
+            return _open_once(path, agent_id, busy_seconds, scripts)
+        except apsw.BusyError:  # SQLite does not wait where two processes make the same file at once
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(_PAUSE)
+
+
+def _open_once(path: Path, agent_id: str, busy_seconds: float, scripts: list[str]) -> apsw.Connection:
     check_file(path)
+    # A file that turns out not to be ours keeps its bytes: a WAL is not folded into it when we let go.
+    has_wal = file_size(sibling(path, "-wal")) > 0
     connection = connect(path, busy_seconds)
     try:
-        # A file that turns out not to be ours keeps its bytes: not even its WAL is folded in when we let go of it.
-        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        _check_identity(connection, path, len(scripts))
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_wal)
+        if _check_identity(connection, path, len(scripts)):
+            check_agent(connection, path, agent_id)
         _check_writable(connection, path)
         prepare_writer(connection)
-        for script in scripts:
-            _migrate(connection, path, script, scripts.index(script) + 1, agent_id)
+        for version, script in enumerate(scripts, 1):
+            _migrate(connection, path, script, version, agent_id)
         check_agent(connection, path, agent_id)
-        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, False)
     except BaseException:
         connection.close()
         raise
@@ -89,7 +104,8 @@ def check_agent(connection: apsw.Connection, path: Path, agent_id: str) -> None:
         )
 
 
-def _check_identity(connection: apsw.Connection, path: Path, newest: int) -> None:
+def _check_identity(connection: apsw.Connection, path: Path, newest: int) -> int:
+    """The version of a store's layout, 0 for what may become a store."""
     application, version = pragma(connection, "application_id"), pragma(connection, "user_version")
     empty = not rows(connection, "schema")
     if application != APPLICATION_ID and not (application == 0 and version == 0 and empty):
@@ -98,6 +114,7 @@ def _check_identity(connection: apsw.Connection, path: Path, newest: int) -> Non
         raise StoreVersionError(
             f"{path}: was written by a newer byheart (layout {version}, this one knows {newest}); update byheart"
         )
+    return version
 
 
 def _check_writable(connection: apsw.Connection, path: Path) -> None:
@@ -107,7 +124,7 @@ def _check_writable(connection: apsw.Connection, path: Path) -> None:
 
 def pragma(connection: apsw.Connection, name: str) -> int:
     """The value of a setting that is a number."""
-    ((value,),) = execute(connection, f"PRAGMA {name}").fetchall()
+    ((value,),) = execute(connection, f"PRAGMA {name}")
     return value
 
 
@@ -115,7 +132,7 @@ def check_file(path: Path) -> None:
     """Look at a file before SQLite may touch it.
 
     Raises:
-        StoreCorruptError: it is a folder, no database, or cut short.
+        StoreCorruptError: it is a folder, or no database.
         StoreReadOnlyError: it may not be read.
     """
     if path.is_dir():
@@ -126,9 +143,6 @@ def check_file(path: Path) -> None:
     header = _header(path, size)
     if header[:16] != b"SQLite format 3\0":
         raise StoreCorruptError(f"{path}: is no SQLite database; name another file, or restore it from a copy")
-    page_size, pages = struct.unpack(">H", header[16:18])[0], struct.unpack(">I", header[28:32])[0]
-    if size < 512 or (size < (65536 if page_size == 1 else page_size) * pages and not file_size(sibling(path, "-wal"))):
-        raise StoreCorruptError(f"{path}: is cut short; restore it from a copy")
 
 
 def _header(path: Path, size: int) -> bytes:
@@ -152,7 +166,7 @@ def open_reader(path: Path, busy_seconds: float) -> apsw.Connection:
     connection = connect_reader(path, busy_seconds)
     try:
         pragma(connection, "user_version")
-    except apsw.CantOpenError:
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
         connection.close()
         if file_size(sibling(path, "-wal")):
             raise

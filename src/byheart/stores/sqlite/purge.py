@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from byheart.errors import ResidueError, StoreBusyError
-from byheart.stores.sqlite.connection import Row, execute, file_size, rows, run, sibling
+from byheart.stores.sqlite.connection import execute, file_size, iterate, rows, run, sibling
 from byheart.stores.sqlite.queries import SQL
 from byheart.stores.sqlite.residue import Forgotten, occurring, overlapping_blocks, pieces, walk_pages
 from byheart.types import PurgeReport
@@ -109,7 +109,7 @@ def _search(connection: apsw.Connection, path: Path, file: apsw.VFSFile, forgott
 
 
 def _live(connection: apsw.Connection) -> Iterator[bytes]:
-    cursor: Iterator[Row] = execute(connection, SQL["live_strings"])
+    cursor = iterate(connection, SQL["live_strings"])
     while batch := list(islice(cursor, _LIVE_BATCH)):
         yield "\n".join(text for (text,) in batch if text).encode()
 

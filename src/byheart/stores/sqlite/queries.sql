@@ -172,6 +172,9 @@ SELECT m.episode, m.position, m.id, m.speaker, m.role, m.source_id, m.text, i.ti
 FROM memory AS m JOIN memory_index AS i ON i.place = m.place LEFT JOIN access AS a ON a.place = m.place
 WHERE m.episode IN (SELECT value FROM json_each(?)) ORDER BY m.place
 
+-- name: vectors_of
+SELECT i.vector FROM memory AS m JOIN memory_index AS i ON i.place = m.place WHERE m.episode = ? ORDER BY m.place
+
 -- name: memory_read
 SELECT m.place, m.episode, m.position, m.id, m.speaker, m.role, m.source_id, m.text, i.timestamp, i.importance,
   i.coordinate, a.at

@@ -59,6 +59,14 @@ def get_episode(connection: apsw.Connection, scopes: Sequence[Scope], episode_id
     return None
 
 
+def vectors(connection: apsw.Connection, scope: Scope, episode_id: str, now: int) -> list[bytes]:
+    """The encoded vectors of an episode's memories, in their order."""
+    with reading(connection):
+        partition = find_partition(connection, scope)
+        found = [] if partition is None else rows(connection, "header_of", episode_id, partition, now)
+        return [vector for number, *_ in found for (vector,) in rows(connection, "vectors_of", number)]
+
+
 def recent(
     connection: apsw.Connection,
     scopes: Sequence[Scope],

@@ -81,7 +81,7 @@ class SQLiteStore(BaseStore):
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 self._writer = open_writer(self._path, self._agent_id, self._busy_seconds)
-            except StoreReadOnlyError:
+            except (StoreReadOnlyError, apsw.CantOpenError, apsw.ReadOnlyError):
                 self._writer = None
                 self._readers = [self._connect_reader()]
             except OSError as error:
@@ -161,6 +161,9 @@ class SQLiteStore(BaseStore):
 
     async def _get(self, scopes: Sequence[Scope], episode_id: str, now: int) -> Episode | None:
         return await self._reading(read.get_episode, scopes, episode_id, now)
+
+    async def _vectors(self, scope: Scope, episode_id: str, now: int) -> list[bytes]:
+        return await self._reading(read.vectors, scope, episode_id, now)
 
     async def _recent(
         self, scopes: Sequence[Scope], limit: int, types: Sequence[EpisodeType], tags: Sequence[str], now: int

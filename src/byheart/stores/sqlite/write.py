@@ -134,7 +134,7 @@ def _plan(
 ) -> list[Added]:
     """Decide for each row whether its episode is new and which of its memories are."""
     targets = _existing(connection, batch.partition, episodes)
-    _refuse_taken_ids(connection, [row.id for row in episodes if row.key is None or row.key not in targets])
+    _refuse_taken_ids(connection, episodes, set(targets))
     sessions: dict[str, int] = {}
     added: list[Added] = []
     for row in episodes:
@@ -166,8 +166,15 @@ def _existing(connection: apsw.Connection, partition: int, episodes: Sequence[Ep
     return targets
 
 
-def _refuse_taken_ids(connection: apsw.Connection, ids: Sequence[str]) -> None:
-    for (id_,) in rows(connection, "episode_ids_taken", json_list(ids)):
+def _refuse_taken_ids(connection: apsw.Connection, episodes: Sequence[EpisodeRow], keys: set[str]) -> None:
+    """Refuse a new episode whose id the store has; a row that only appends does not use its id."""
+    new: list[str] = []
+    for row in episodes:
+        if row.key is None or row.key not in keys:
+            new.append(row.id)
+        if row.key is not None:
+            keys.add(row.key)
+    for (id_,) in rows(connection, "episode_ids_taken", json_list(new)):
         raise InputError("episodes", f"the id {id_!r} is in the store already", "give every new episode a fresh id")
 
 

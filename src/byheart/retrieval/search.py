@@ -1,0 +1,250 @@
+"""One search over partitions: candidates of every signal, late interaction, what neighbours lend, relevance, score.
+
+Plain functions on arrays; `recall` brings the arrays and shows the result.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from byheart.models.base import Encoding
+from byheart.retrieval import signals
+from byheart.retrieval.arrays import Floats, Longs, Mask
+from byheart.retrieval.fuse import SIGNALS, contributions, query_weights, relevance, scaled
+from byheart.retrieval.index import PartitionIndex
+from byheart.retrieval.score import Doubles, protocol_score, recency
+from byheart.stores.base import TermStats, to_micros
+from byheart.text.analyzer import Token, analyze
+from byheart.types import Scope, ScoreTerms, Weights
+
+#: How many memories of a partition late interaction looks at, beside the neighbours of the best.
+CANDIDATES = 160
+#: How many each further query string brings (P7).
+PER_QUERY = 25
+#: Of how many of the best the neighbours become candidates too.
+WITH_NEIGHBOURS = 40
+#: What a function word of the query counts in late interaction; content words count their IDF (about 1 to 7).
+FUNCTION_WORD = 1.0
+USER = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is searched for, analysed and embedded.
+
+    Attributes:
+        text: the message.
+        terms: id and IDF of each term that some memory has.
+        information: the sum of the IDF of all the query's terms, those that no memory has too.
+        pooled: the message's vector and those of the other strings; shape (n, dimensions).
+        tokens, weights: token vectors of shape (t, k) and what each counts; None where the model has none.
+        signal_weights: how much each signal counts for this query.
+    """
+
+    text: str
+    terms: tuple[tuple[int, float], ...]
+    information: float
+    pooled: Floats
+    tokens: Floats | None
+    weights: Floats
+    signal_weights: Mapping[str, float]
+
+
+def question(text: str, stats: TermStats, encodings: Sequence[Encoding]) -> Question:
+    """Put together what is known of a query.
+
+    Args:
+        text: the message, as the first of `encodings` has read it.
+        stats: ids and frequencies of its terms.
+        encodings: of the message, and of further strings.
+    """
+    tokens = analyze(text)
+    unknown = signals.idf(stats.documents, 0)
+    information = {
+        token.term: signals.idf(stats.documents, stats.terms[token.term][1]) if token.term in stats.terms else unknown
+        for token in tokens
+    }
+    content = {token.term for token in tokens if not token.stop} or set(information)
+    first = encodings[0]
+    weights = token_weights(tokens, content, information, first.offsets, len(text))
+    return Question(
+        text=text,
+        terms=tuple((stats.terms[term][0], information[term]) for term in content if term in stats.terms),
+        information=sum(information[term] for term in content),
+        pooled=np.stack([encoding.pooled for encoding in encodings]),
+        tokens=first.tokens[weights > 0] if weights.any() else None,
+        weights=weights[weights > 0],
+        signal_weights=query_weights(text),
+    )
+
+
+def query_terms(text: str) -> list[str]:
+    """The terms of which a search needs the statistics."""
+    return list(dict.fromkeys(token.term for token in analyze(text)))
+
+
+def token_weights(
+    tokens: Sequence[Token], content: set[str], information: Mapping[str, float], offsets: np.ndarray, length: int
+) -> Floats:
+    """What each token vector of a query counts: its word's IDF, shared by the word's pieces; no more for punctuation.
+
+    Args:
+        tokens: the query, analysed.
+        content: the terms that are no function words.
+        information: IDF by term.
+        offsets: the characters of each token vector; shape (t, 2).
+        length: of the query, in characters.
+    """
+    worth = np.zeros(length + 1, np.float32)
+    word = np.full(length + 1, -1)
+    for token in tokens:
+        value = information[token.term] if token.term in content else FUNCTION_WORD
+        worth[token.start : token.end] = np.maximum(worth[token.start : token.end], value)
+        word[token.start : token.end] = token.position
+    starts = np.minimum(offsets[:, 0], length) if len(offsets) else np.zeros(0, np.int64)
+    words = word[starts]
+    pieces = np.bincount(words[words >= 0], minlength=1) if len(words) else np.ones(1)
+    shared = np.where(words >= 0, pieces[np.maximum(words, 0)], 1)
+    is_content = worth[starts] > FUNCTION_WORD
+    return np.where(is_content, worth[starts] / shared, worth[starts]).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """A partition that is searched, and which of its memories may be hits."""
+
+    scope: Scope
+    index: PartitionIndex
+    allowed: Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Candidates, best first; arrays of one length.
+
+    Attributes:
+        reach: for each, which of the searched partitions it is in.
+        seqs: their numbers in the store.
+        raw, parts: each signal's own values, and what it added to the relevance.
+        ranks: their places in each candidate source, 0 where that source did not bring them.
+        counts: how many candidates each source brought.
+    """
+
+    reach: Longs
+    seqs: Longs
+    score: Doubles
+    relevance: Doubles
+    importance: Doubles
+    recency: Doubles
+    raw: Mapping[str, Floats]
+    parts: Mapping[str, Floats]
+    ranks: Mapping[str, Longs]
+    counts: Mapping[str, int]
+
+    def terms(self, place: int) -> ScoreTerms:
+        """The score's terms of one candidate."""
+        return ScoreTerms(float(self.relevance[place]), float(self.importance[place]), float(self.recency[place]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What one partition brought: slots, each signal's values, places in the sources, and the sources' sizes."""
+
+    slots: Longs
+    raw: Mapping[str, Floats]
+    ranks: Mapping[str, Longs]
+    counts: Mapping[str, int]
+
+
+def best(values: Floats, count: int) -> Longs:
+    """The places of the largest values above -inf, largest first."""
+    count = min(count, len(values))
+    if not count:
+        return np.zeros(0, np.int64)
+    top = np.argpartition(-values, count - 1)[:count] if count < len(values) else np.arange(len(values))
+    top = top[np.argsort(-values[top], kind="stable")]
+    return top[np.isfinite(values[top])]
+
+
+def search(reaches: Sequence[Reach], asked: Question, weights: Weights, *, depth: int, now: datetime) -> Ranked:
+    """Rank the memories of some partitions for a query.
+
+    Args:
+        reaches: where to look; at least one.
+        asked: what for.
+        weights: the protocol's weights (P8).
+        depth: how many ranked memories are wanted, at least, where there are so many.
+        now: the moment of the question.
+    """
+    living = sum(reach.index.living for reach in reaches)
+    length = sum(float(reach.index.lengths[reach.index.alive].sum()) for reach in reaches) / max(living, 1)
+    found = [_search_one(reach, asked, length, depth) for reach in reaches]
+    raw = {name: np.concatenate([one.raw[name] for one in found]) for name in SIGNALS}
+    ranks = {name: np.concatenate([one.ranks[name] for one in found]) for name in found[0].ranks}
+    parts = contributions(raw, asked.signal_weights)
+    which = np.repeat(np.arange(len(found)), [len(one.slots) for one in found])
+    pairs = list(zip(reaches, found, strict=True))
+    seqs, accessed, said = (
+        np.concatenate([reach.index.column(name)[one.slots] for reach, one in pairs])
+        for name in ("seq", "last_accessed", "timestamp")
+    )
+    importance = np.concatenate([reach.index.importance[one.slots] for reach, one in pairs]).astype(np.float64)
+    relevant = relevance(parts).astype(np.float64)
+    recent = recency(np.where(accessed > 0, accessed, said), to_micros(now), weights.decay)
+    score = protocol_score(relevant, importance, recent, weights)
+    order = np.lexsort((-seqs, -score))
+    return Ranked(
+        reach=which[order],
+        seqs=seqs[order],
+        score=score[order],
+        relevance=relevant[order],
+        importance=importance[order],
+        recency=recent[order],
+        raw={name: values[order] for name, values in raw.items()},
+        parts={name: values[order] for name, values in parts.items()},
+        ranks={name: values[order] for name, values in ranks.items()},
+        counts={name: sum(one.counts[name] for one in found) for name in found[0].counts},
+    )
+
+
+def _search_one(reach: Reach, asked: Question, average_length: float, depth: int) -> _Found:
+    """The candidates of one partition with all their signals."""
+    index, weights = reach.index, asked.signal_weights
+    none = np.float32(-np.inf)
+    words = signals.bm25(index, asked.terms, average_length) / np.float32(asked.information * (signals.K1 + 1))
+    similar = index.pooled @ asked.pooled.T if index.size else np.zeros((0, len(asked.pooled)), np.float32)
+    vector = np.ascontiguousarray(similar[:, 0])
+    base = scaled("bm25", words) * weights["bm25"] + scaled("vector", vector) * weights["vector"]
+    base = np.where(reach.allowed, base, none).astype(np.float32)
+    count = max(CANDIDATES, depth)
+    leading = best(base, count)
+    sources = {
+        "bm25": best(np.where(reach.allowed & (words > 0), words, none), PER_QUERY),
+        "vector": best(np.where(reach.allowed, vector, none), PER_QUERY),
+    }
+    for place in range(1, similar.shape[1]):
+        sources[f"vector {place + 1}"] = best(np.where(reach.allowed, similar[:, place], none), PER_QUERY)
+    beside = index.links[leading[:WITH_NEIGHBOURS]].ravel().astype(np.int64)
+    beside = beside[beside >= 0]
+    slots = np.unique(np.concatenate((leading, beside[reach.allowed[beside]], *sources.values())))
+    maxsim = np.zeros(len(slots), np.float32)
+    if asked.tokens is not None and len(slots):
+        maxsim = signals.late(index, slots, asked.tokens, asked.weights)
+    base = np.where(reach.allowed, base, 0).astype(np.float32)
+    base[slots] += scaled("maxsim", maxsim) * np.float32(weights["maxsim"])
+    base /= np.float32(weights["bm25"] + weights["vector"] + weights["maxsim"])
+    raw = {
+        "bm25": words[slots],
+        "vector": vector[slots],
+        "maxsim": maxsim,
+        "user": (index.column("role")[slots] == USER).astype(np.float32),
+        "neighbours": signals.neighbours(base, index.links[slots]),
+        "session": signals.session(base[slots], index.groups[slots]),
+    }
+    ranks = {name: np.zeros(len(slots), np.int64) for name in sources}
+    for name, places in sources.items():
+        ranks[name][np.searchsorted(slots, places)] = np.arange(1, len(places) + 1)
+    counts = {name: len(places) for name, places in sources.items()} | {"neighbours": len(beside), "union": len(slots)}
+    return _Found(slots, raw, ranks, counts)
