@@ -93,9 +93,23 @@ def questions(agents: Sequence[Agent], count: int) -> list[tuple[Agent, str]]:
     return [asked[place % len(asked)] for place in range(count)]
 
 
-async def time_recalls(asked: Sequence[tuple[Agent, str]]) -> Percentiles:
-    """Recalls with the default limit, one after the other."""
-    return percentiles([await timed(lambda agent=agent, text=text: agent.memory.recall(text)) for agent, text in asked])
+async def time_recalls(
+    asked: Sequence[tuple[Agent, str]], embedder: SyntheticEmbedder, model: Embedder
+) -> tuple[Percentiles, Percentiles, Percentiles]:
+    """Recalls with the default limit: with the model's forward pass, without it, and the pass alone.
+
+    The three take turns, so that a machine that is busy for a while is busy for all of them.
+    """
+    whole: list[float] = []
+    without: list[float] = []
+    forward: list[float] = []
+    for agent, text in asked:
+        embedder.real = model
+        whole.append(await timed(lambda agent=agent, text=text: agent.memory.recall(text)))
+        embedder.real = None
+        without.append(await timed(lambda agent=agent, text=text: agent.memory.recall(text)))
+        forward.append(await timed(lambda text=text: model.encode([text], query=True)))
+    return percentiles(whole), percentiles(without), percentiles(forward)
 
 
 async def time_writes(agents: Sequence[Agent]) -> tuple[Percentiles, Percentiles]:
@@ -196,13 +210,8 @@ async def measure(rows: int, agents: int, model: Embedder) -> dict[str, object]:
             log(f"filled {rows} rows in {ingest:.1f} s without embedding")
             asked = questions(filled, QUERIES)
             first = [await timed(lambda agent=agent: agent.memory.recall("the first one")) for agent in filled]
-            without = await time_recalls(asked)
-            forward = percentiles(
-                [await timed(lambda text=text: model.encode([text], query=True)) for _, text in asked]
-            )
-            embedder.real = model
-            whole = await time_recalls(asked)
-            embedder.real = None
+            await model.encode(["load the model"], query=True)
+            whole, without, forward = await time_recalls(asked, embedder, model)
             log("recalls done")
             writes, seen = await time_writes(filled)
             rss = peak_rss_mb()

@@ -23,13 +23,21 @@ TURNS = 20
 DIMENSIONS = 384
 TOKEN_DIMENSIONS = 64
 NAMES = ("Ada", "Bo", "Chen", "Dina", "Emil", "Farah", "Gus", "Hana", "Ivo", "June", "Kofi", "Lena", "Mara", "Nils")
+_FUNCTION_WORDS = (
+    "the of and to a in is that it was for on with he as you at by not this had they but she from or have an which we "
+    "are been were all their would there what so if no when who will more out up into them then some could him my than"
+)
+#: The commonest words of any English text; what carries no meaning is a third of what people write.
+FUNCTION_WORDS = tuple(_FUNCTION_WORDS.split())
 _START = datetime(2024, 1, 1, 9, tzinfo=UTC)
 _WORD = re.compile(r"\w+")
 _SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
 
 
 def word(number: int) -> str:
-    """The made-up word of a number: three syllables, unique below 70 ** 3."""
+    """The word of a number: a function word, then made-up ones of three syllables, unique below 70 ** 3."""
+    if number < len(FUNCTION_WORDS):
+        return FUNCTION_WORDS[number]
     base = len(_SYLLABLES)
     return _SYLLABLES[number % base] + _SYLLABLES[number // base % base] + _SYLLABLES[number // base**2 % base]
 
@@ -89,8 +97,9 @@ def _episode(rows: Sequence[Turn]) -> NewEpisode:
 
 
 def query(turn: Turn, generator: np.random.Generator) -> str:
-    """A question about a turn: its speaker and four to eight of its words."""
-    some = generator.choice(turn.words, int(generator.integers(4, 9)))
+    """A question about a turn: its speaker and four to eight of its words that carry meaning."""
+    meaning = turn.words[turn.words >= len(FUNCTION_WORDS)]
+    some = generator.choice(meaning if meaning.size else turn.words, int(generator.integers(4, 9)))
     return f"What did {turn.speaker} say about {' '.join(word(int(number)) for number in some)}?"
 
 

@@ -17,11 +17,11 @@ INTRODUCTION = """\
 
 This page is made from `byheart COMMAND --help` by `docs/build_cli.py`.
 
-Every command takes `--json` and then prints one JSON value on standard output and nothing else there; remarks and errors
-go to standard error. Without it, a terminal gets tables and a pipe gets tab-separated lines that are never cut. Times are
-UTC; a time that you give needs its zone (`2025-05-01T00:00:00Z`). Which memory: `--agent` and `--url`, else
-`BYHEART_AGENT` and `BYHEART_URL` (see [configuration](configuration.md)); whose: `--user`, and `--session-scope` for what
-stays inside one session.
+Every command takes `--json` and then prints one JSON value on standard output and nothing else there; remarks and
+errors go to standard error. Without it, a terminal gets tables and a pipe gets tab-separated lines that are never cut.
+Times are UTC; a time that you give needs its zone (`2025-05-01T00:00:00Z`). Which memory: `--agent` and `--url`, else
+`BYHEART_AGENT` and `BYHEART_URL` (see [configuration](configuration.md)); whose: `--user`, and `--session-scope` for
+what stays inside one session.
 
 | exit code | what |
 |---|---|

@@ -5,6 +5,7 @@ import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import byheart
 from byheart.errors import ByheartError
@@ -15,6 +16,11 @@ HEAD = """# API
 Made from the docstrings by `docs/build_reference.py`. `Memory`, which `open_memory` returns, has the
 verbs of `AgentMemory`, blocking.
 """
+
+
+def function_of(member: Any) -> Any:  # noqa: ANN401
+    """The function behind a class's member, if there is one."""
+    return getattr(member, "__func__", member)
 
 
 def section(name: str) -> Iterator[str]:
@@ -32,14 +38,14 @@ def section(name: str) -> Iterator[str]:
             fields = ", ".join(f"`{field.name}`" for field in dataclasses.fields(thing))
             yield f"Fields: {fields}."
         for verb, member in vars(thing).items():
-            function = member.__func__ if isinstance(member, classmethod) else member
+            function = function_of(member)
             if inspect.isfunction(function) and not verb.startswith("_") and inspect.getdoc(function):
                 yield f"### {name}.{verb}\n\n```text\n{verb}{signature(function)}\n```\n\n{prose(function)}"
 
 
-def signature(function: object) -> str:
+def signature(function: Any) -> str:  # noqa: ANN401
     """A callable's signature, a parameter a line where it is long."""
-    text = str(inspect.signature(function)).replace("byheart.types.", "").replace("collections.abc.", "")  # type: ignore[arg-type]
+    text = str(inspect.signature(function)).replace("byheart.types.", "").replace("collections.abc.", "")
     for module in ("byheart.models.base.", "byheart.engine.", "byheart.sync.", "byheart.memory.", "datetime."):
         text = text.replace(module, "")
     text = text.replace("self, ", "").replace("(self)", "()")

@@ -1,7 +1,8 @@
 """Checks of what callers pass in: every problem becomes an InputError that names the field and the fix."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import cast
 
@@ -129,7 +130,7 @@ def _plain_mapping(field: str, value: Mapping[object, object], depth: int) -> di
 
 
 def _sequence(field: str, value: object, what: str) -> Sequence[object]:
-    if isinstance(value, str | bytes) or not isinstance(value, Sequence | Set):
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence | AbstractSet):
         raise InputError(field, f"is {type(value).__name__}", f"pass a list of {what}")
     return list(cast("Iterable[object]", value))
 

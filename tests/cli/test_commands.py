@@ -49,7 +49,7 @@ def test_remember_and_recall(byheart: Byheart) -> None:
     )  # fmt: skip
     assert (stored["tags"], stored["type"], stored["session"]) == (["house", "keys"], "event", "s-1")
     assert stored["created_at"] == "2025-05-01T08:00:00Z"
-    byheart("remember", "The pump in the garden needs oil.")
+    byheart("remember", "The pump in the garden needs oil.", "--timestamp", "2025-05-01T08:00:00Z")
     found = byheart.json("recall", "where is the spare key", "--limit", "1")
     [hit] = found["results"]
     assert hit["chunk"]["text"] == "The spare key is under the blue pot."

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from byheart.testing.embedders import HashEmbedder
 
 from byheart.memory import AgentMemory
+from byheart.testing.embedders import HashEmbedder
 
 
 @pytest.fixture

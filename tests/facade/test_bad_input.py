@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from byheart.models.custom import custom_embedder
-from byheart.testing.embedders import HashEmbedder
 
 from byheart.engine import MemoryConfig
 from byheart.errors import (
@@ -22,6 +20,8 @@ from byheart.errors import (
     StoreFullError,
 )
 from byheart.memory import AgentMemory, create_agent_memory, create_agent_memory_from_env
+from byheart.models.custom import custom_embedder
+from byheart.testing.embedders import HashEmbedder
 from byheart.types import Chunking, NewEpisode, Part, Scope, Weights
 
 pytestmark = pytest.mark.anyio

@@ -3,13 +3,14 @@
 import re
 import uuid
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from jsonschema import Draft7Validator, FormatChecker
 
 from byheart.blocks import memory_block_schema
 from byheart.memory import AgentMemory
-from byheart.types import Chunking, NewEpisode, Part, Scope, Weights
+from byheart.types import Chunking, Episode, NewEpisode, Part, Scope, Weights
 
 pytestmark = pytest.mark.anyio
 
@@ -203,7 +204,7 @@ async def test_stats_topics_and_pruning(memory: AgentMemory) -> None:
 
 async def test_blocks_validate_against_the_protocol(memory: AgentMemory) -> None:
     """P1, P2, P3: every stored memory exports as a MemoryBlock of the seed's schema, with its tier."""
-    check = Draft7Validator(memory_block_schema(), format_checker=FormatChecker())
+    check: Any = Draft7Validator(memory_block_schema(), format_checker=FormatChecker())
     fact = await memory.remember_fact("The user's preferred title is Dr. Anya Sharma", metadata={"order": 9987})
     talk = await memory.remember_conversation(
         [
@@ -251,7 +252,7 @@ async def test_scopes_never_mix(memory: AgentMemory) -> None:
     """N11, C16: a user's reads see its own and the application's memories, and nobody else's, whatever the ids."""
     ids = ["a", "a_b", "a%", "a\\", "a.b", "A", "ａ", "*", "acme", "acme-corp", "日本", "x" * 300, "a'); --"]
     shared = await memory.remember("The office opens at nine")
-    own = {}
+    own: dict[str, Episode] = {}
     for name in ids:
         own[name] = await memory.scoped(Scope.of_user(name)).remember("My secret word is swordfish")
     for name in ids:

@@ -105,7 +105,7 @@ class Output:
             for row in cells:
                 sys.stdout.write("\t".join(" ".join(cell.plain.split()) for cell in row) + "\n")
             return
-        table = Table(box=None, pad_edge=False, header_style="dim")
+        table = Table(box=None, pad_edge=False, header_style="dim", show_header=any(headings))
         for place, heading in enumerate(headings):
             table.add_column(heading, overflow="fold", no_wrap=place < len(headings) - 1)
         for row in cells:

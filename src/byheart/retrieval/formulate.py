@@ -1,19 +1,10 @@
 """From the current message to the strings that are searched for (P7)."""
 
-import re
-
 from byheart.text.analyzer import analyze
 from byheart.text.sentences import sentences
 
 #: How many sentences of a long message are searched for by themselves: each costs a forward pass of about 3 ms.
 MOST_SENTENCES = 4
-#: A name before the message, as transcripts have it; who speaks now is not what is looked for.
-_SPEAKER = re.compile(r"\s*[^\W\d_][\w .'-]{0,30}:\s+(?=\S)")
-
-
-def said(message: str) -> str:
-    """A message without the name of who says it (`Anna: I am late` -> `I am late`)."""
-    return _SPEAKER.sub("", message, count=1) if _SPEAKER.match(message) else message
 
 
 def content_words(message: str) -> str:
@@ -29,9 +20,9 @@ def formulate(query: str) -> tuple[str, ...]:
         query: the message as it came.
 
     Returns:
-        Distinct strings; the first is the message itself, without a speaker's name before it.
+        Distinct strings; the first is the message itself.
     """
-    message = said(query).strip() or query
+    message = query.strip() or query
     parts = [message[span.start : span.end] for span in sentences(message)]
     several = parts[:MOST_SENTENCES] if len(parts) > 1 else []
     words = content_words(message)

@@ -152,7 +152,7 @@ class Retriever:
         samples: dict[int, tuple[Scope, int]] = {}
         async with self._held(scope) as held:
             documents = sum(index.living for _, index in held)
-            for place, index in held:
+            for _, index in held:
                 ids, frequencies = index.term_counts()
                 counts.update(dict(zip(ids.tolist(), frequencies.tolist(), strict=True)))
             weighed = sorted(counts, key=lambda term: (-counts[term] * idf(documents, counts[term]), term))[: 4 * n]

@@ -12,7 +12,19 @@ import numpy as np
 from byheart.models.base import Encoding
 from byheart.retrieval import signals
 from byheart.retrieval.arrays import Floats, Longs, Mask
-from byheart.retrieval.fuse import SIGNALS, contributions, query_weights, relevance, scaled
+from byheart.retrieval.fuse import (
+    SIGNALS,
+    USUAL,
+    Levels,
+    contributions,
+    evidence,
+    lent,
+    level,
+    middle,
+    query_weights,
+    relevance,
+    total,
+)
 from byheart.retrieval.index import PartitionIndex
 from byheart.retrieval.score import Doubles, protocol_score, recency
 from byheart.stores.base import TermStats, to_micros
@@ -25,6 +37,8 @@ CANDIDATES = 160
 PER_QUERY = 25
 #: Of how many of the best the neighbours become candidates too.
 WITH_NEIGHBOURS = 40
+#: How many memories show what late interaction gives any memory for the query.
+SAMPLE = 64
 #: What a function word of the query counts in late interaction; content words count their IDF (about 1 to 7).
 FUNCTION_WORD = 1.0
 USER = 1
@@ -40,7 +54,6 @@ class Question:
         information: the sum of the IDF of all the query's terms, those that no memory has too.
         pooled: the message's vector and those of the other strings; shape (n, dimensions).
         tokens, weights: token vectors of shape (t, k) and what each counts; None where the model has none.
-        signal_weights: how much each signal counts for this query.
     """
 
     text: str
@@ -49,7 +62,6 @@ class Question:
     pooled: Floats
     tokens: Floats | None
     weights: Floats
-    signal_weights: Mapping[str, float]
 
 
 def question(text: str, stats: TermStats, encodings: Sequence[Encoding]) -> Question:
@@ -76,7 +88,6 @@ def question(text: str, stats: TermStats, encodings: Sequence[Encoding]) -> Ques
         pooled=np.stack([encoding.pooled for encoding in encodings]),
         tokens=first.tokens[weights > 0] if weights.any() else None,
         weights=weights[weights > 0],
-        signal_weights=query_weights(text),
     )
 
 
@@ -149,6 +160,14 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
+class _Dense:
+    """The signals that every memory of a partition has: its words' share, and its cosine with each query string."""
+
+    words: Floats
+    similar: Floats
+
+
+@dataclass(frozen=True, slots=True)
 class _Found:
     """What one partition brought: slots, each signal's values, places in the sources, and the sources' sizes."""
 
@@ -178,73 +197,100 @@ def search(reaches: Sequence[Reach], asked: Question, weights: Weights, *, depth
         depth: how many ranked memories are wanted, at least, where there are so many.
         now: the moment of the question.
     """
-    living = sum(reach.index.living for reach in reaches)
-    length = sum(float(reach.index.lengths[reach.index.alive].sum()) for reach in reaches) / max(living, 1)
-    found = [_search_one(reach, asked, length, depth) for reach in reaches]
+    length = _average_length(reaches)
+    dense = [_dense(reach, asked, length) for reach in reaches]
+    shares = [float(one.words[reach.allowed].max(initial=0)) for reach, one in zip(reaches, dense, strict=True)]
+    signal_weights = query_weights(max(shares))
+    levels = _levels(reaches, dense, asked)
+    count = max(CANDIDATES, depth)
+    found = [_candidates(r, asked, d, levels, signal_weights, count) for r, d in zip(reaches, dense, strict=True)]
     raw = {name: np.concatenate([one.raw[name] for one in found]) for name in SIGNALS}
-    ranks = {name: np.concatenate([one.ranks[name] for one in found]) for name in found[0].ranks}
-    parts = contributions(raw, asked.signal_weights)
-    which = np.repeat(np.arange(len(found)), [len(one.slots) for one in found])
+    parts = evidence(raw, levels, signal_weights)
+    sums = total(parts)
+    relevant = relevance(sums, middle(sums))
     pairs = list(zip(reaches, found, strict=True))
     seqs, accessed, said = (
         np.concatenate([reach.index.column(name)[one.slots] for reach, one in pairs])
         for name in ("seq", "last_accessed", "timestamp")
     )
     importance = np.concatenate([reach.index.importance[one.slots] for reach, one in pairs]).astype(np.float64)
-    relevant = relevance(parts).astype(np.float64)
     recent = recency(np.where(accessed > 0, accessed, said), to_micros(now), weights.decay)
-    score = protocol_score(relevant, importance, recent, weights)
+    score = protocol_score(relevant.astype(np.float64), importance, recent, weights)
     order = np.lexsort((-seqs, -score))
+    names = list(dict.fromkeys(name for one in found for name in one.ranks))
     return Ranked(
-        reach=which[order],
+        reach=np.repeat(np.arange(len(found)), [len(one.slots) for one in found])[order],
         seqs=seqs[order],
         score=score[order],
-        relevance=relevant[order],
+        relevance=relevant[order].astype(np.float64),
         importance=importance[order],
         recency=recent[order],
         raw={name: values[order] for name, values in raw.items()},
-        parts={name: values[order] for name, values in parts.items()},
-        ranks={name: values[order] for name, values in ranks.items()},
+        parts={name: values[order] for name, values in contributions(parts, sums, relevant).items()},
+        ranks={name: np.concatenate([one.ranks[name] for one in found])[order] for name in names},
         counts={name: sum(one.counts[name] for one in found) for name in found[0].counts},
     )
 
 
-def _search_one(reach: Reach, asked: Question, average_length: float, depth: int) -> _Found:
+def _average_length(reaches: Sequence[Reach]) -> float:
+    living = sum(reach.index.living for reach in reaches)
+    return sum(float(reach.index.lengths[reach.index.alive].sum()) for reach in reaches) / max(living, 1)
+
+
+def _dense(reach: Reach, asked: Question, average_length: float) -> _Dense:
+    most = np.float32(max(asked.information, 1e-6) * (signals.K1 + 1))
+    words = signals.bm25(reach.index, asked.terms, average_length) / most
+    if not reach.index.size:
+        return _Dense(words, np.zeros((len(asked.pooled), 0), np.float32))
+    return _Dense(words, np.stack([signals.cosine(reach.index, pooled) for pooled in asked.pooled]))
+
+
+def _levels(reaches: Sequence[Reach], dense: Sequence[_Dense], asked: Question) -> Levels:
+    """What any memory has for the query; for late interaction, by a sample spread over the partitions."""
+    pairs = list(zip(reaches, dense, strict=True))
+    cosines = np.concatenate([one.similar[0][reach.allowed] for reach, one in pairs])
+    late: list[Floats] = []
+    if asked.tokens is not None:
+        for reach, _ in pairs:
+            living = np.flatnonzero(reach.allowed)
+            sample = living[:: max(1, len(living) // SAMPLE)][:SAMPLE]
+            late.append(signals.late(reach.index, sample, asked.tokens, asked.weights))
+    sampled = np.concatenate(late) if late else np.zeros(0, np.float32)
+    return Levels(level(cosines, USUAL.vector), level(sampled, USUAL.maxsim) if late else 0.0)
+
+
+def _candidates(
+    reach: Reach, asked: Question, dense: _Dense, levels: Levels, weights: Mapping[str, float], count: int
+) -> _Found:
     """The candidates of one partition with all their signals."""
-    index, weights = reach.index, asked.signal_weights
-    none = np.float32(-np.inf)
-    words = signals.bm25(index, asked.terms, average_length) / np.float32(asked.information * (signals.K1 + 1))
-    similar = index.pooled @ asked.pooled.T if index.size else np.zeros((0, len(asked.pooled)), np.float32)
-    vector = np.ascontiguousarray(similar[:, 0])
-    base = scaled("bm25", words) * weights["bm25"] + scaled("vector", vector) * weights["vector"]
-    base = np.where(reach.allowed, base, none).astype(np.float32)
-    count = max(CANDIDATES, depth)
-    leading = best(base, count)
-    sources = {
-        "bm25": best(np.where(reach.allowed & (words > 0), words, none), PER_QUERY),
-        "vector": best(np.where(reach.allowed, vector, none), PER_QUERY),
-    }
-    for place in range(1, similar.shape[1]):
-        sources[f"vector {place + 1}"] = best(np.where(reach.allowed, similar[:, place], none), PER_QUERY)
+    index, may = reach.index, reach.allowed
+    user = (index.column("role") == USER).astype(np.float32)
+    cheap = {"bm25": dense.words, "vector": dense.similar[0], "user": user}
+    base = np.sum(list(evidence(cheap, levels, weights).values()), axis=0, dtype=np.float32)
+    leading = best(_only(may, base), count)
+    sources = {"bm25": best(_only(may & (dense.words > 0), dense.words), PER_QUERY)}
+    for place, similar in enumerate(dense.similar, 1):
+        sources["vector" if place == 1 else f"vector {place}"] = best(_only(may, similar), PER_QUERY)
     beside = index.links[leading[:WITH_NEIGHBOURS]].ravel().astype(np.int64)
-    beside = beside[beside >= 0]
-    slots = np.unique(np.concatenate((leading, beside[reach.allowed[beside]], *sources.values())))
+    beside = np.unique(beside[beside >= 0])
+    slots = np.unique(np.concatenate((leading, beside[may[beside]], *sources.values())))
     maxsim = np.zeros(len(slots), np.float32)
     if asked.tokens is not None and len(slots):
         maxsim = signals.late(index, slots, asked.tokens, asked.weights)
-    base = np.where(reach.allowed, base, 0).astype(np.float32)
-    base[slots] += scaled("maxsim", maxsim) * np.float32(weights["maxsim"])
-    base /= np.float32(weights["bm25"] + weights["vector"] + weights["maxsim"])
-    raw = {
-        "bm25": words[slots],
-        "vector": vector[slots],
+    base[slots] += evidence({"maxsim": maxsim}, levels, weights)["maxsim"]
+    lends = np.where(may, lent(base, index.lengths), 0).astype(np.float32)
+    raw = {name: values[slots] for name, values in cheap.items()} | {
         "maxsim": maxsim,
-        "user": (index.column("role")[slots] == USER).astype(np.float32),
-        "neighbours": signals.neighbours(base, index.links[slots]),
-        "session": signals.session(base[slots], index.groups[slots]),
+        "neighbours": signals.neighbours(lends, index.links[slots]),
+        "session": signals.session(lends[slots], index.groups[slots]),
     }
     ranks = {name: np.zeros(len(slots), np.int64) for name in sources}
     for name, places in sources.items():
         ranks[name][np.searchsorted(slots, places)] = np.arange(1, len(places) + 1)
     counts = {name: len(places) for name, places in sources.items()} | {"neighbours": len(beside), "union": len(slots)}
     return _Found(slots, raw, ranks, counts)
+
+
+def _only(mask: Mask, values: Floats) -> Floats:
+    """Values where the mask lets them through, else -inf."""
+    return np.where(mask, values, np.float32(-np.inf))

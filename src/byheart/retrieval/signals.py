@@ -95,13 +95,13 @@ def late(index: PartitionIndex, slots: Longs, tokens: Floats, weights: Floats) -
 
 
 def neighbours(values: Floats, links: Ints) -> Floats:
-    """The mean of what the memories before and after each one have; 0 for a side where there is none.
+    """The sum of what the memories before and after each one have; nothing for a side where there is none.
 
     Args:
         values: shape (size,).
         links: the slots before and after, -1 for none; shape (n, 2).
     """
-    return (np.where(links >= 0, values[links], 0).sum(axis=1) / 2).astype(np.float32)
+    return np.where(links >= 0, values[links], 0).sum(axis=1).astype(np.float32)
 
 
 def session(values: Floats, groups: Ints) -> Floats:

@@ -1,6 +1,6 @@
 """Bar 12 and 15: what may be opened, what is refused, and that the refused keeps its bytes."""
 
-# pyright: reportPrivateUsage=false - looks at the writer's connection
+# pyright: reportPrivateUsage=false
 
 import signal
 import subprocess

@@ -1,6 +1,6 @@
 """N10, bar 4 and 8: several processes use one file at once."""
 
-# pyright: reportPrivateUsage=false - looks at the writer's connection
+# pyright: reportPrivateUsage=false
 
 import os
 import subprocess

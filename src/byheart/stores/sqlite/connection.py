@@ -11,6 +11,7 @@ from urllib.parse import quote
 import apsw
 
 from byheart.errors import (
+    ByheartError,
     StoreBusyError,
     StoreCorruptError,
     StoreError,
@@ -139,8 +140,19 @@ def translated(path: Path) -> Generator[None]:
         yield
     except apsw.Error as error:
         raise _translation(path, error) from error
-    except (UnicodeDecodeError, json.JSONDecodeError, struct.error) as error:
+    except (UnicodeDecodeError, struct.error) as error:
         raise StoreCorruptError(f"{path}: a row cannot be read ({error}); restore the file from a copy") from error
+
+
+@contextmanager
+def consistent(path: Path) -> Generator[None]:
+    """Turn what goes wrong with rows that make no sense, or do not fit each other, into the store's error."""
+    try:
+        yield
+    except ByheartError:
+        raise
+    except (LookupError, ValueError, TypeError, OverflowError) as error:
+        raise StoreCorruptError(f"{path}: its rows do not fit ({error!r}); restore the file from a copy") from error
 
 
 _WRITE_ACCESS = "give write access to the file and its folder"

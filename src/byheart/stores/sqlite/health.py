@@ -64,7 +64,7 @@ def _journal(connection: apsw.Connection) -> Check:
     ((mode,),) = rows(connection, "journal_mode")
     level = pragma(connection, "synchronous")
     readonly = connection.readonly("main")
-    well = mode == "wal" and (readonly or level >= _SYNCHRONOUS_FULL)
+    well = readonly or (mode == "wal" and level >= _SYNCHRONOUS_FULL)
     return Check("durability", well, f"journal {mode}, " + ("read only" if readonly else f"synchronous {level}"))
 
 

@@ -42,18 +42,18 @@ def purge(connection: apsw.Connection, path: Path, forgotten: Forgotten, busy_se
     with _alone(connection, path, busy_seconds):
         roots = [root for (root,) in rows(connection, "roots")]
         with _raw(path) as file:
-            for offset, length in walk_pages(file.xRead, file.xFileSize(), roots).leftovers:
+            walk = walk_pages(file.xRead, file.xFileSize(), roots)
+            for offset, length in walk.leftovers:
                 _write(file, bytes(length), offset)
             file.xSync(apsw.SQLITE_SYNC_FULL)
-            walk = walk_pages(file.xRead, file.xFileSize(), roots)
-            found = _search(connection, path, file, forgotten)
+            left = [f"bytes at {offset}" for offset, length in walk.leftovers if any(file.xRead(length, offset))]
+            problems = [*walk.faults, *left, *_search(connection, path, file, forgotten)]
     # What this connection has cached are pages from before they were zeroed; it must not write them back.
     connection.release_memory()
-    problems = [*walk.faults, *found, *(f"bytes in unused space at {offset}" for offset, _ in walk.leftovers)]
     if problems:
         raise ResidueError(
-            f"{path}: {'; '.join(problems[:5])} ({len(problems)} in all); purge again, or copy the "
-            "store by export and import and delete the file"
+            f"{path}: {'; '.join(problems[:5])} ({len(problems)} in all); delete leftover files and purge again, or "
+            "export the store, delete its files and import it"
         )
     report = PurgeReport(_files(path), sum(any(pieces(text)) for text in forgotten.texts), len(walk.seen))
     forgotten.clear()

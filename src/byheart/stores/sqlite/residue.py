@@ -20,7 +20,7 @@ _NOT_ZERO = re.compile(rb"[^\0]+")
 
 _PIECE = 16
 _SHORTEST = 8
-_HASH_BITS = 24
+_MOST_HASH_BITS = 22
 _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 #: Reads so many bytes at an offset of the file.
@@ -70,9 +70,10 @@ class PageWalk:
     faults: list[str] = field(default_factory=list[str])
 
     def page(self, number: int) -> bytes:
-        """One page; each may be reached once."""
+        """One page; each may be reached once, else it is given as zeros."""
         if number in self.seen or not 1 <= number <= self.pages:
             self.faults.append(f"page {number} is linked twice or lies outside the file")
+            return bytes(self.page_size)
         self.seen.add(number)
         return self.read(self.page_size, (number - 1) * self.page_size)
 
@@ -117,7 +118,11 @@ def _walk_tree(walk: PageWalk, root: int) -> None:
         if kind not in {*_INTERIOR, _LEAF_INDEX, _LEAF_TABLE}:
             walk.faults.append(f"page {number} is of no known kind")
             continue
-        children, chains = _check_page(walk, number, page, start, kind)
+        try:
+            children, chains = _check_page(walk, number, page, start, kind)
+        except (IndexError, struct.error):
+            walk.faults.append(f"page {number} is malformed")
+            continue
         for first, length in chains:
             _walk_overflow(walk, first, length)
         waiting += children
@@ -224,9 +229,10 @@ def occurring(wanted: Collection[bytes], blocks: Iterable[bytes]) -> set[bytes]:
     by_head: dict[bytes, list[bytes]] = {}
     for piece in wanted:
         by_head.setdefault(piece[:_SHORTEST], []).append(piece)
-    shift = np.uint64(64 - _HASH_BITS)
+    bits = min((16 * len(by_head)).bit_length(), _MOST_HASH_BITS)
+    shift = np.uint64(64 - bits)
     heads = np.frombuffer(b"".join(by_head), "<u8")
-    table = np.zeros(1 << _HASH_BITS, np.bool_)
+    table = np.zeros(1 << bits, np.bool_)
     table[(heads * _HASH_FACTOR) >> shift] = True
     found: set[bytes] = set()
     for block in blocks:

@@ -20,7 +20,7 @@ from byheart.stores.base import (
     TermStats,
 )
 from byheart.stores.sqlite import read, write
-from byheart.stores.sqlite.connection import translated, writing
+from byheart.stores.sqlite.connection import consistent, translated, writing
 from byheart.stores.sqlite.health import check_store
 from byheart.stores.sqlite.opening import check_agent, open_reader, open_writer
 from byheart.stores.sqlite.purge import purge
@@ -107,7 +107,7 @@ class SQLiteStore(BaseStore):
         self, function: Callable[Concatenate[apsw.Connection, P], R], *args: P.args, **kwargs: P.kwargs
     ) -> R:
         def work() -> R:
-            with translated(self._path), self._reader() as connection:
+            with translated(self._path), consistent(self._path), self._reader() as connection:
                 return function(connection, *args, **kwargs)
 
         return await anyio.to_thread.run_sync(work, limiter=self._read_lanes)
@@ -223,7 +223,7 @@ class SQLiteStore(BaseStore):
 
     async def _check(self) -> list[Check]:
         def work() -> list[Check]:
-            with translated(self._path):
+            with translated(self._path), consistent(self._path):
                 if self._writer is not None:
                     return check_store(self._writer, self._path)
                 with self._reader() as connection:
