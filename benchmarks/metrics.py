@@ -6,6 +6,7 @@ stands in the rendered context of at most T tokens (4 characters a token, header
 """
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ import numpy.typing as npt
 CUTS = (1, 5, 10, 20)
 BUDGETS = (500, 1000, 2000, 4000)
 CHARACTERS_PER_TOKEN = 4
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 #: What every JSON report says of the metrics.
 DEFINITIONS: Mapping[str, str] = {
     "any@k": "some gold item among the k best; mean over questions",
@@ -27,6 +29,7 @@ DEFINITIONS: Mapping[str, str] = {
     "coverage@T": "share of the gold items whose text, white space normalised, stands in the rendered context of at "
     "most T tokens, 4 characters a token, headers and markers counted; a session counts by one of its labelled answer "
     "turns, by any turn where none is labelled; mean over questions",
+    "text@T": "as coverage@T, but a gold item counts by the share of its characters whose sentence or line is in there",
     "intervals": "95 %, percentile bootstrap over questions, 1,000 resamples, fixed seed",
 }
 
@@ -79,6 +82,22 @@ def coverage(context: str, gold: AbstractSet[str], passages: Mapping[str, Sequen
     """
     seen = normal_space(context[: budget * CHARACTERS_PER_TOKEN])
     return sum(any(normal_space(text) in seen for text in passages[item]) for item in gold) / len(gold)
+
+
+def text_share(context: str, gold: AbstractSet[str], passages: Mapping[str, Sequence[str]], budget: int) -> float:
+    """Coverage in shares: for each gold item the share of its characters whose sentence or line is in the context.
+
+    The same as `coverage` for an item of one sentence; a long message of which a context shows the part that matters
+    counts for that part. Arguments as for `coverage`.
+    """
+    seen = normal_space(context[: budget * CHARACTERS_PER_TOKEN])
+
+    def share(text: str) -> float:
+        pieces = [normal_space(piece) for piece in _SENTENCE_END.split(text)]
+        whole = sum(len(piece) for piece in pieces)
+        return sum(len(piece) for piece in pieces if piece in seen) / whole if whole else 0.0
+
+    return sum(max(share(text) for text in passages[item]) for item in gold) / len(gold)
 
 
 def ranking_scores(ranking: Sequence[str], gold: AbstractSet[str]) -> dict[str, float]:

@@ -14,7 +14,7 @@ from rich.table import Table
 from benchmarks.baselines import Bm25Baseline, CosineBaseline
 from benchmarks.datasets import Case
 from benchmarks.memo import MemoEmbedder
-from benchmarks.metrics import BUDGETS, CUTS, DEFINITIONS, Interval, bootstrap, coverage, ranking_scores
+from benchmarks.metrics import BUDGETS, CUTS, DEFINITIONS, Interval, bootstrap, coverage, ranking_scores, text_share
 from benchmarks.systems import System, open_byheart
 from byheart.models.base import Embedder
 from byheart.text.analyzer import count_terms
@@ -122,9 +122,10 @@ async def _ask(case: Case, system: System) -> list[tuple[Sequence[str], Scores]]
     for question in case.questions:
         ranking = case.ranking(await system.rank(question, DEPTH[case.unit]))[: max(CUTS)]
         scores = ranking_scores(ranking, question.gold)
-        for budget in BUDGETS:
-            context = await system.context(question, budget)
-            scores[f"coverage@{budget}"] = coverage(context, question.gold, case.passages, budget)
+        contexts = {budget: await system.context(question, budget) for budget in BUDGETS}
+        for name, measured in (("coverage", coverage), ("text", text_share)):
+            for budget, context in contexts.items():
+                scores[f"{name}@{budget}"] = measured(context, question.gold, case.passages, budget)
         answers.append((question.groups, scores))
     return answers
 

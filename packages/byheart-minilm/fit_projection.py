@@ -5,7 +5,8 @@
 TEXTS is a file of ordinary language, a text a line. The matrix holds the main axes of the token vectors of these texts
 (principal components about the origin), turned by a random rotation, so that every dimension carries as much and its
 sign is worth a bit. The packaged one was fitted on 4,331 turns of the meetings of QMSum (MIT), written `speaker: turn`;
-fitted on other conversations it finds the same. (`-P`, so that the installed model is read and not the folder beside this file.)
+fitted on other conversations it finds the same. `-P` makes Python read the installed model, not the folder beside this
+file.
 """
 
 import argparse
@@ -24,7 +25,7 @@ async def second_moment(texts: list[str]) -> Vector:
     """The mean outer product of the token vectors of some texts; shape (384, 384)."""
     encodings = await MiniLM(projection=None).encode(texts)
     tokens = np.concatenate([encoding.tokens for encoding in encodings])
-    return tokens.T @ tokens / len(tokens)
+    return (tokens.T @ tokens / np.float32(len(tokens))).astype(np.float32)
 
 
 def projection(moment: Vector, dimensions: int) -> Vector:

@@ -15,6 +15,7 @@ from benchmarks.metrics import (
     mrr,
     ndcg_at,
     ranking_scores,
+    text_share,
     tokens,
 )
 
@@ -59,6 +60,21 @@ def test_coverage_ignores_what_lies_beyond_the_budget() -> None:
     context = "x" * 36 + "gold"
     assert coverage(context, {"1"}, {"1": ("gold",)}, 10) == 1
     assert coverage(context, {"1"}, {"1": ("gold",)}, 9) == 0
+
+
+def test_the_share_of_a_text_counts_its_sentences_and_lines_by_their_length() -> None:
+    passages = {"1": ("I saw it. You did not.\nWe left",), "2": ("short",)}
+    assert text_share("Ana: You did not. We left", {"1"}, passages, 500) == 19 / 28
+    assert text_share("short", {"1", "2"}, passages, 500) == 0.5
+    assert text_share("short", {"2"}, passages, 1) == 0
+
+
+@given(st.text("ab. \n", min_size=1, max_size=60), st.text("ab. \n", max_size=60))
+def test_the_share_is_one_where_the_whole_text_is_there(text: str, around: str) -> None:
+    context = f"{around}\n{text}\n{around}"
+    expected = 1 if text.strip() else 0
+    assert text_share(context, {"1"}, {"1": (text,)}, 500) == pytest.approx(expected)
+    assert 0 <= text_share(around, {"1"}, {"1": (text,)}, 500) <= 1
 
 
 def test_a_token_is_four_characters_rounded_up() -> None:

@@ -57,7 +57,7 @@ def test_quality_reports_every_system_group_and_metric() -> None:
     assert (written["dataset"], written["unit"], written["n"]) == ("tiny", "turn", 2)
     assert written["groups"] == {"all": 2, "1": 1, "1-4": 1, "5": 1}
     metrics = {f"{name}@{k}" for name in ("any", "all", "frac") for k in (1, 5, 10, 20)} | {"mrr", "ndcg@10"}
-    metrics |= {f"coverage@{budget}" for budget in (500, 1000, 2000, 4000)}
+    metrics |= {f"{name}@{budget}" for name in ("coverage", "text") for budget in (500, 1000, 2000, 4000)}
     for system in ("byheart", "bm25", "cosine"):
         assert set(written["systems"][system]) == {"all", "1", "1-4", "5"}
         for group, row in written["systems"][system].items():
@@ -109,7 +109,7 @@ def test_speed_reports_the_figures_that_outsiders_read() -> None:
     """N15."""
 
     async def run() -> dict[str, object]:
-        return await speed.measure(400, 2, HashEmbedder())
+        return await speed.measure(400, 2, HashEmbedder(), queries=20)
 
     report = anyio.run(run)
     assert {

@@ -10,17 +10,17 @@ from byheart.retrieval.codec import (
     decode_vectors,
     encode_tokens,
     encode_vector,
+    pack,
+    similarity,
     token_width,
+    unpack,
     worth_keeping,
 )
 
 
-def unit(rows: Vector) -> Vector:
-    return (rows / np.linalg.norm(rows, axis=-1, keepdims=True)).astype(np.float32)
-
-
 def random_units(seed: int, count: int, dimensions: int) -> Vector:
-    return unit(np.random.default_rng(seed).standard_normal((count, dimensions)))
+    rows = np.random.default_rng(seed).standard_normal((count, dimensions))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
 def encoding(tokens: Vector, offsets: list[tuple[int, int]]) -> Encoding:
@@ -80,3 +80,12 @@ def test_a_memory_of_sixty_words_leaves_room_in_four_kilobytes() -> None:
     tokens = random_units(1, 75, 192)
     data = encode_tokens(encoding(tokens, [(n, n + 1) for n in range(75)]), "a" * 75)
     assert len(encode_vector(random_units(2, 1, 384)[0])) + len(data) <= 2_600
+
+
+@given(st.integers(0, 2**32), st.integers(0, 6), st.integers(1, 5), st.integers(1, 70))
+def test_the_short_way_gives_the_cosines_of_the_unpacked_vectors(
+    seed: int, count: int, queries: int, dimensions: int
+) -> None:
+    codes = pack(random_units(seed, count, dimensions))
+    tokens = random_units(seed + 1, queries, dimensions)
+    assert np.allclose(similarity(codes, tokens), unpack(codes, dimensions) @ tokens.T, atol=1e-5)

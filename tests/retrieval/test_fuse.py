@@ -17,6 +17,7 @@ from byheart.retrieval.fuse import (
     relevance,
     total,
 )
+from byheart.retrieval.search import best
 
 values = st.floats(-1, 1, width=32)
 levels = st.builds(Levels, st.floats(0, 1), st.floats(0, 1))
@@ -85,3 +86,10 @@ def test_long_memories_lend_less() -> None:
     lends = lent(np.array([0.4, 0.4, -0.4], np.float32), np.array([5, 100, 5], np.float32))
     assert lends[0] > 5 * lends[1] > 0
     assert lends[2] == 0
+
+
+@given(st.lists(st.integers(-3, 3).map(float) | st.just(float("-inf")), max_size=30), st.integers(0, 12))
+def test_the_best_are_those_of_a_full_sort(numbers: list[float], count: int) -> None:
+    places = [place for place, number in enumerate(numbers) if number > float("-inf")]
+    expected = sorted(places, key=lambda place: -numbers[place])[:count]
+    assert best(np.array(numbers, np.float32), count).tolist() == expected

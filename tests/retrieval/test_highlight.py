@@ -53,20 +53,22 @@ def test_matched_terms_are_words_of_the_query(query: str, text: str) -> None:
 def test_the_message_comes_first_and_nothing_twice(message: str) -> None:
     """P7: several query strings from one message; the raw message leads."""
     queries = formulate(message)
-    assert len(set(queries)) == len(queries)
-    assert len(queries) <= 2 + MOST_SENTENCES
-    if message.strip():
-        assert queries[0] == message.strip()
+    for strings in (queries.strings, queries.embedded):
+        assert len(set(strings)) == len(strings)
+        if message.strip():
+            assert strings[0] == message.strip()
+    assert len(queries.strings) <= 2 + MOST_SENTENCES
 
 
 def test_a_message_of_several_sentences_is_taken_apart() -> None:
     """P7: the message, its content words, its sentences."""
-    assert formulate("I am late. Where did I park the car?") == (
+    assert formulate("I am late. Where did I park the car?").strings == (
         "I am late. Where did I park the car?",
         "late park car",
         "I am late.",
         "Where did I park the car?",
     )
+    assert formulate("Where is the car?").embedded == ("Where is the car?",)
 
 
 def test_who_and_when_are_part_of_what_is_indexed() -> None:

@@ -107,7 +107,7 @@ def test_deleting_gives_what_never_having_had_it_gives(rows: list[IndexRow], gon
 def test_a_sweep_changes_nothing_that_is_said(stay: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     rows = [row(seq, {seq % 10: 1, 3: 2}, session=seq % 4) for seq in range(1, FEW_DEAD + 2 + stay)]
-    gone = set(generator.choice(len(rows), FEW_DEAD + 1, replace=False).tolist())
+    gone = {int(place) for place in generator.choice(len(rows), FEW_DEAD + 1, replace=False)}
     index = loaded(rows)
     index.apply(IndexDelta(2, False, [], [rows[place].seq for place in gone]))
     assert said(index) == said(loaded([one for place, one in enumerate(rows) if place not in gone]))

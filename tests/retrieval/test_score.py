@@ -44,10 +44,10 @@ def test_a_larger_term_never_lowers_the_score(
     """P8: monotone in every term."""
     high = min(1.0, low + rise)
     for place in range(3):
-        terms = [[low, high], [imp, imp], [rec, rec]]
-        terms[0], terms[place] = [other, other], terms[0]
-        first, second = protocol_score(*(np.array(term) for term in terms), given_weights)
-        assert second >= first
+        terms = [np.array([imp, imp]), np.array([rec, rec]), np.array([other, other])]
+        terms[place] = np.array([low, high])
+        scores = protocol_score(terms[0], terms[1], terms[2], given_weights)
+        assert scores[1] >= scores[0]
 
 
 def test_recency_falls_with_time_and_the_future_counts_as_now() -> None:

@@ -6,6 +6,7 @@ rotated principal projection rank almost as the floats do (LoCoMo, evidence turn
 alone: .722 with 384 floats, .694 with 64 floats, .714 with 192 signs).
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -66,10 +67,27 @@ def unpack(codes: npt.NDArray[np.uint8], dimensions: int) -> Vector:
     Returns:
         float32 of shape (n, k); every component is plus or minus 1 / sqrt(k).
     """
-    signs = np.unpackbits(codes, axis=1, count=dimensions).astype(np.float32)
-    signs -= np.float32(0.5)
-    signs *= np.float32(2 / np.sqrt(max(dimensions, 1)))
-    return signs
+    bits = np.unpackbits(codes, axis=1, count=dimensions).astype(np.float32)
+    return (bits - np.float32(0.5)) * np.float32(2 / math.sqrt(dimensions))
+
+
+def similarity(codes: npt.NDArray[np.uint8], tokens: Vector) -> Vector:
+    """The cosines of packed signs with full vectors: `unpack(codes, k) @ tokens.T`, in fewer steps.
+
+    Args:
+        codes: shape (n, `token_width(k)`).
+        tokens: shape (t, k), each of length 1.
+
+    Returns:
+        float32 of shape (n, t).
+    """
+    dimensions = tokens.shape[1]
+    scale = np.float32(1 / math.sqrt(dimensions))
+    bits = np.unpackbits(codes, axis=1, count=dimensions).astype(np.float32)
+    # `np.dot`: `@` reads the processor's floating-point flags, which BLAS kernels may leave raised without a cause.
+    similar = np.dot(bits, np.ascontiguousarray(tokens.T) * (2 * scale))
+    similar -= tokens.sum(axis=1) * scale
+    return similar
 
 
 def worth_keeping(text: str, offsets: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:

@@ -1,10 +1,37 @@
 """From the current message to the strings that are searched for (P7)."""
 
+from dataclasses import dataclass
+
 from byheart.text.analyzer import analyze
 from byheart.text.sentences import sentences
 
 #: How many sentences of a long message are searched for by themselves: each costs a forward pass of about 3 ms.
 MOST_SENTENCES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Queries:
+    """What a message is searched for as.
+
+    Attributes:
+        message: as it came, without the space around it.
+        words: its content words; what the term search gets.
+        sentences: each by itself, where it has several.
+    """
+
+    message: str
+    words: str
+    sentences: tuple[str, ...]
+
+    @property
+    def strings(self) -> tuple[str, ...]:
+        """All of them, each once, the message first."""
+        return tuple(dict.fromkeys(text for text in (self.message, self.words, *self.sentences) if text))
+
+    @property
+    def embedded(self) -> tuple[str, ...]:
+        """Those that the vector search gets, the message first; its bare words would find the same once more."""
+        return tuple(dict.fromkeys((self.message, *self.sentences)))
 
 
 def content_words(message: str) -> str:
@@ -13,17 +40,12 @@ def content_words(message: str) -> str:
     return " ".join(found)
 
 
-def formulate(query: str) -> tuple[str, ...]:
-    """The strings that a recall searches for: the message, its content words, and its sentences if it has several.
+def formulate(query: str) -> Queries:
+    """The query strings of one message: itself, its content words, and its sentences if it has several (P7).
 
     Args:
         query: the message as it came.
-
-    Returns:
-        Distinct strings; the first is the message itself.
     """
     message = query.strip() or query
-    parts = [message[span.start : span.end] for span in sentences(message)]
-    several = parts[:MOST_SENTENCES] if len(parts) > 1 else []
-    words = content_words(message)
-    return tuple(dict.fromkeys(text for text in (message, words, *several) if text))
+    parts = tuple(message[span.start : span.end] for span in sentences(message))
+    return Queries(message, content_words(message), parts[:MOST_SENTENCES] if len(parts) > 1 else ())

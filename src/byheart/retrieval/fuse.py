@@ -20,7 +20,7 @@ from byheart.retrieval.arrays import Floats
 #: neighbours  what the memories before and after it have, summed
 #: session     what the best of its conversation have, on average
 FOUND: Mapping[str, float] = {
-    "bm25": 0.3,
+    "bm25": 0.2,
     "vector": 0.3,
     "maxsim": 1.0,
     "user": 0.1,
@@ -73,7 +73,7 @@ def lent(evidences: Floats, lengths: Floats) -> Floats:
         evidences: what it has by itself.
         lengths: its terms, repeats counted.
     """
-    return np.maximum(evidences, 0) / (1 + (lengths / np.float32(LONG)) ** 2)
+    return (np.maximum(evidences, 0) / (1 + (lengths / np.float32(LONG)) ** 2)).astype(np.float32)
 
 
 def level(values: Floats, usual: float) -> float:
@@ -107,8 +107,11 @@ def evidence(raw: Mapping[str, Floats], levels: Levels, weights: Mapping[str, fl
 
 
 def total(parts: Mapping[str, Floats]) -> Floats:
-    """The sum of the parts of the evidence; never below 0."""
-    return np.maximum(np.sum(list(parts.values()), axis=0, dtype=np.float32), 0)
+    """The sum of the parts of the evidence; at least one part."""
+    sums, *others = parts.values()
+    for values in others:
+        sums = sums + values
+    return sums
 
 
 def middle(sums: Floats) -> float:
@@ -119,13 +122,13 @@ def middle(sums: Floats) -> float:
 
 
 def relevance(sums: Floats, half: float) -> Floats:
-    """Evidence mapped to 0..1: `e^4 / (e^4 + half^4)`.
+    """Evidence mapped to 0..1: `e^4 / (e^4 + half^4)`, and 0 where it is below 0.
 
     Args:
-        sums: evidence, at least 0.
+        sums: evidence.
         half: where relevance is .5; above 0.
     """
-    powered = (sums / np.float32(half)) ** STEEPNESS
+    powered = (np.maximum(sums, 0) / np.float32(half)) ** STEEPNESS
     return (1 - 1 / (1 + powered)).astype(np.float32)
 
 

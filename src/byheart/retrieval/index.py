@@ -55,6 +55,7 @@ class PartitionIndex:
         self._group_numbers: dict[int, int] = {}
         self._last_in_group: list[int] = []
         self._dead = 0
+        self._last_seq = 0
 
     # -- what the arrays say ----------------------------------------------------------------------------------------
 
@@ -140,10 +141,8 @@ class PartitionIndex:
         if delta.reset:
             self._clear()
         self._delete(self._slots.pop(seq) for seq in delta.deleted if seq in self._slots)
-        if self._slots and delta.rows and delta.rows[0].seq <= max(self._slots, default=0):
-            self._append([row for row in delta.rows if not self._update(row)])
-        else:
-            self._append(delta.rows)
+        # Rows come by growing seq: those up to the last one that was seen may be known.
+        self._append([row for row in delta.rows if row.seq > self._last_seq or not self._update(row)])
         if self._dead > max(FEW_DEAD, self.size // 4):
             self._sweep()
         self.version = delta.version
@@ -202,6 +201,7 @@ class PartitionIndex:
         self._codes.append(np.frombuffer(b"".join([row.tokens for row in rows]), np.uint8))
         self._slots.update(zip([row.seq for row in rows], slots.tolist(), strict=True))
         self._link(rows, first)
+        self._last_seq = max(self._last_seq, rows[-1].seq)
 
     def _link(self, rows: Sequence[IndexRow], first: int) -> None:
         numbers, last = self._group_numbers, self._last_in_group

@@ -21,6 +21,7 @@ class _Kept:
     index: PartitionIndex = field(default_factory=PartitionIndex)
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     users: int = 0
+    nbytes: int = 0
 
 
 class Partitions:
@@ -35,11 +36,12 @@ class Partitions:
         self._store = store
         self._ceiling = ceiling
         self._kept: OrderedDict[Scope, _Kept] = OrderedDict()
+        self._nbytes = 0
 
     @property
     def nbytes(self) -> int:
         """How many bytes are loaded."""
-        return sum(kept.index.nbytes for kept in self._kept.values())
+        return self._nbytes
 
     @asynccontextmanager
     async def held(self, scope: Scope) -> AsyncGenerator[PartitionIndex]:
@@ -53,26 +55,30 @@ class Partitions:
         kept.users += 1
         try:
             async with kept.lock:
-                await self._refresh(scope, kept.index)
+                await self._refresh(scope, kept)
                 yield kept.index
         finally:
             kept.users -= 1
             self._evict()
 
-    async def _refresh(self, scope: Scope, index: PartitionIndex) -> None:
-        delta = await self._store.changes(scope, index.version)
+    async def _refresh(self, scope: Scope, kept: _Kept) -> None:
+        delta = await self._store.changes(scope, kept.index.version)
+        # Arrays that took in half a delta would be wrong for good: if this fails, they are loaded anew.
+        index, kept.index = kept.index, PartitionIndex()
         if len(delta.rows) > _FEW_ROWS:
-            # Not to be cancelled: half a delta would leave the arrays wrong.
             await to_thread.run_sync(index.apply, delta)
         else:
             index.apply(delta)
+        kept.index = index
+        self._nbytes += index.nbytes - kept.nbytes
+        kept.nbytes = index.nbytes
 
     def _evict(self) -> None:
-        total = self.nbytes
-        for scope in list(self._kept):
-            if total <= self._ceiling:
+        if self._nbytes <= self._ceiling:
+            return
+        for scope, kept in list(self._kept.items()):
+            if self._nbytes <= self._ceiling:
                 return
-            kept = self._kept[scope]
             if not kept.users:
-                total -= kept.index.nbytes
+                self._nbytes -= kept.nbytes
                 del self._kept[scope]

@@ -173,11 +173,11 @@ class Retriever:
 
     async def _question(self, query: str, clock: "_Clock") -> tuple[tuple[str, ...], Question]:
         queries = formulate(query)
-        encodings = await self._embedder.encode(queries, query=True)
+        encodings = await self._embedder.encode(queries.embedded, query=True)
         clock.lap("embed")
-        stats = await self._store.term_stats(query_terms(queries[0]))
+        stats = await self._store.term_stats(query_terms(queries.message))
         clock.lap("terms")
-        return queries, question(queries[0], stats, encodings)
+        return queries.strings, question(queries.message, stats, encodings)
 
     @asynccontextmanager
     async def _held(self, scope: Scope) -> AsyncGenerator[list[tuple[Scope, PartitionIndex]]]:

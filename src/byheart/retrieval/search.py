@@ -32,13 +32,13 @@ from byheart.text.analyzer import Token, analyze
 from byheart.types import Scope, ScoreTerms, Weights
 
 #: How many memories of a partition late interaction looks at, beside the neighbours of the best.
-CANDIDATES = 160
+CANDIDATES = 100
 #: How many each further query string brings (P7).
 PER_QUERY = 25
 #: Of how many of the best the neighbours become candidates too.
-WITH_NEIGHBOURS = 40
+WITH_NEIGHBOURS = 25
 #: How many memories show what late interaction gives any memory for the query.
-SAMPLE = 64
+SAMPLE = 32
 #: What a function word of the query counts in late interaction; content words count their IDF (about 1 to 7).
 FUNCTION_WORD = 1.0
 USER = 1
@@ -178,13 +178,13 @@ class _Found:
 
 
 def best(values: Floats, count: int) -> Longs:
-    """The places of the largest values above -inf, largest first."""
-    count = min(count, len(values))
-    if not count:
-        return np.zeros(0, np.int64)
-    top = np.argpartition(-values, count - 1)[:count] if count < len(values) else np.arange(len(values))
-    top = top[np.argsort(-values[top], kind="stable")]
-    return top[np.isfinite(values[top])]
+    """The places of the `count` largest values above -inf, largest first, the earlier place first among equals."""
+    if not 0 < count < len(values):
+        top = np.flatnonzero(np.isfinite(values)) if count else np.zeros(0, np.int64)
+    else:
+        least = np.partition(values, len(values) - count)[len(values) - count]
+        top = np.flatnonzero((values >= least) & np.isfinite(values))
+    return top[np.argsort(-values[top], kind="stable")][:count]
 
 
 def search(reaches: Sequence[Reach], asked: Question, weights: Weights, *, depth: int, now: datetime) -> Ranked:
@@ -266,7 +266,7 @@ def _candidates(
     index, may = reach.index, reach.allowed
     user = (index.column("role") == USER).astype(np.float32)
     cheap = {"bm25": dense.words, "vector": dense.similar[0], "user": user}
-    base = np.sum(list(evidence(cheap, levels, weights).values()), axis=0, dtype=np.float32)
+    base = total(evidence(cheap, levels, weights))
     leading = best(_only(may, base), count)
     sources = {"bm25": best(_only(may & (dense.words > 0), dense.words), PER_QUERY)}
     for place, similar in enumerate(dense.similar, 1):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from byheart.retrieval.arrays import Floats, Ints, Longs
-from byheart.retrieval.codec import token_width, unpack
+from byheart.retrieval.codec import similarity, token_width
 from byheart.retrieval.index import PartitionIndex
 
 #: BM25's saturation and length normalisation, as Robertson and Zaragoza (2009) have them.
@@ -52,7 +52,7 @@ def bm25(index: PartitionIndex, terms: Sequence[tuple[int, float]], average_leng
 
 def cosine(index: PartitionIndex, pooled: Floats) -> Floats:
     """The cosine of every slot's pooled vector with the query's, of shape (dimensions,)."""
-    return index.pooled @ pooled if index.size else np.zeros(0, np.float32)
+    return np.dot(index.pooled, pooled) if index.size else np.zeros(0, np.float32)
 
 
 def passage_starts(counts: Longs) -> tuple[Longs, Longs]:
@@ -87,9 +87,9 @@ def late(index: PartitionIndex, slots: Longs, tokens: Floats, weights: Floats) -
     has = np.flatnonzero(counts)
     if not has.size:
         return scores
-    similar = unpack(codes, tokens.shape[1]) @ tokens.T
+    similar = similarity(codes, tokens)
     starts, first = passage_starts(counts[has])
-    by_passage = np.maximum.reduceat(similar, starts, axis=0) @ (weights / weights.sum())
+    by_passage = np.dot(np.maximum.reduceat(similar, starts, axis=0), weights / weights.sum())
     scores[has] = np.maximum.reduceat(by_passage, first)
     return scores
 

@@ -11,14 +11,19 @@ that none of it can pass for a heading, for another memory's mark, or for a fenc
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
-from byheart.text.tokens import estimate_tokens
-from byheart.types import Episode, Evidence, Hit
+from byheart.text.tokens import WIDE, quarters
+from byheart.types import Episode, Evidence, Hit, Scope
 
 HEADER = "## Relevant Memories"
 _INDENT = "\n    "
-_LEAST_CUT = 40  # characters; less than that of a text tells nothing
-_MONTHS = "January February March April May June July August September October November December".split()
+_LEAST_CUT = 40  # characters; less of a text than that tells nothing
+_QUARTERS = 4  # of a token: they add up over lines, where tokens would be rounded up on each
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 
 
 def from_hits(hits: Iterable[Hit]) -> list[Evidence]:
@@ -29,7 +34,7 @@ def from_hits(hits: Iterable[Hit]) -> list[Evidence]:
 def from_episodes(episodes: Iterable[Episode]) -> list[Evidence]:
     """Whole episodes as evidence that matters less than any that was searched for; the first ones most."""
     return [
-        Evidence(chunk, episode, -float(place)) for place, episode in enumerate(episodes) for chunk in episode.chunks
+        Evidence(chunk, episode, -1.0 - place) for place, episode in enumerate(episodes) for chunk in episode.chunks
     ]
 
 
@@ -38,58 +43,41 @@ def folded(text: str) -> str:
     return _INDENT.join(line.strip() for line in text.splitlines() if line.strip())
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class _Entry:
+    """A memory's line and its place in the order in which things were said."""
+
+    said: datetime
+    recorded: datetime
+    episode: str
+    index: int
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What memories under one header have in common: a conversation and its day, or being one and the same."""
+
+    scope: Scope
+    conversation: str
+    header: str
+
+
 @dataclass(slots=True)
 class _Block:
-    """What stands under one header: memories of one conversation on one day, or a single memory."""
+    """What stands under one header, or a single memory without one."""
 
     header: str
-    entries: list[tuple[tuple[object, ...], str]] = field(default_factory=list[tuple[tuple[object, ...], str]])
+    entries: list[_Entry] = field(default_factory=list[_Entry])
 
     def lines(self) -> list[str]:
         """The block's lines, its entries in the order in which they were said."""
-        texts = [text for _, text in sorted(self.entries, key=lambda entry: entry[0])]  # pyright: ignore[reportUnknownLambdaType]
+        texts = [entry.line for entry in sorted(self.entries)]
         return [self.header, *texts] if self.header else texts
 
 
-def _date(evidence: Evidence) -> str:
-    when = evidence.chunk.timestamp
-    return f"{when.day} {_MONTHS[when.month - 1]} {when.year}"
-
-
-def _placed(evidence: Evidence) -> tuple[tuple[object, ...], str, str]:
-    """The block that a memory belongs to, its header, and its own line."""
-    chunk, episode = evidence.chunk, evidence.episode
-    text = folded(chunk.text)
-    if episode.type != "conversation" and episode.session is None:
-        said = f"{' '.join(chunk.speaker.split())}: {text}" if chunk.speaker else text
-        dated = "" if episode.type == "fact" else f", {_date(evidence)}"
-        return (chunk.id,), "", f"[{episode.type}{dated}] {said}"
-    name = " ".join((chunk.speaker or chunk.role or "-").split())
-    conversation = ("session", episode.session) if episode.session is not None else ("episode", episode.id)
-    day = _date(evidence)
-    return (episode.scope, *conversation, day), f"[{episode.type}, {day}]", f"{name}: {text}"
-
-
-def _cut(line: str, room: int) -> str:
-    """A line cut to so many tokens, at a word, with an ellipsis; empty if too little would be left."""
-    if estimate_tokens(line) <= room:
-        return line
-    low, high = 0, len(line)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if estimate_tokens(line[:middle] + " …") <= room else (low, middle - 1)
-    if low < _LEAST_CUT:
-        return ""
-    kept = line[:low]
-    return (kept.rsplit(None, 1)[0] if " " in kept[_LEAST_CUT:] else kept).rstrip() + " …"
-
-
-def _rendered(blocks: Iterable[_Block]) -> str:
-    return "\n".join([HEADER, *(line for block in blocks for line in block.lines())])
-
-
 def render(evidence: Sequence[Evidence], *, max_tokens: int) -> str:
-    """The context: best evidence first, each conversation's turns together and in their order.
+    """The context: best evidence first, each conversation's turns together and in their order (C2).
 
     Args:
         evidence: memories; those of higher score are taken first while there is room. Doubles are shown once.
@@ -98,23 +86,55 @@ def render(evidence: Sequence[Evidence], *, max_tokens: int) -> str:
     Returns:
         The text; empty where nothing was given or nothing fits.
     """
-    blocks: dict[tuple[object, ...], _Block] = {}
+    blocks: dict[_Key, _Block] = {}
     seen: set[str] = set()
-    room = max_tokens - estimate_tokens(HEADER)
+    room = max_tokens * _QUARTERS - _size(HEADER)
     for item in sorted(evidence, key=lambda one: -one.score):
-        if item.chunk.id in seen or not item.chunk.text.strip():
+        if item.chunk.id in seen:
             continue
         seen.add(item.chunk.id)
-        place, header, line = _placed(item)
-        # A line's own estimate is rounded up and its line break counted, so the sum is never too low.
-        heading = 0 if place in blocks or not header else estimate_tokens("\n" + header)
-        needed = heading + estimate_tokens("\n" + line)
-        if needed > room and not blocks:
-            line = _cut(line, room - heading - 1)
-            needed = heading + estimate_tokens("\n" + line)
-        if not line or needed > room:
+        key, header, line = _placed(item)
+        heading = 0 if key in blocks or not header else _size("\n" + header)
+        left = room - heading - 1
+        if _size(line) > left and not blocks:
+            line = _cut(line, left)
+        if not line or _size(line) > left:
             continue
-        room -= needed
+        room = left - _size(line)
         order = (item.chunk.timestamp, item.episode.recorded_at, item.chunk.episode_id, item.chunk.index)
-        blocks.setdefault(place, _Block(header)).entries.append((order, line))
-    return _rendered(blocks.values()) if blocks else ""
+        blocks.setdefault(key, _Block(header)).entries.append(_Entry(*order, line))
+    if not blocks:
+        return ""
+    return "\n".join([HEADER, *(line for block in blocks.values() for line in block.lines())])
+
+
+def _placed(evidence: Evidence) -> tuple[_Key, str, str]:
+    """What a memory belongs under, that block's header (empty where it stands alone), and its own line."""
+    chunk, episode = evidence.chunk, evidence.episode
+    day = f"{chunk.timestamp.day} {_MONTHS[chunk.timestamp.month - 1]} {chunk.timestamp.year}"
+    text = folded(chunk.text)
+    name = " ".join((chunk.speaker or "").split())
+    if episode.type != "conversation" and episode.session is None:
+        mark = f"[{episode.type}]" if episode.type == "fact" else f"[{episode.type}, {day}]"
+        return _Key(episode.scope, chunk.id, ""), "", f"{mark} {name}: {text}" if name else f"{mark} {text}"
+    header = f"[{episode.type}, {day}]"
+    conversation = f"episode {episode.id}" if episode.session is None else f"session {episode.session}"
+    return _Key(episode.scope, conversation, header), header, f"{name or chunk.role or '-'}: {text}"
+
+
+def _size(text: str) -> int:
+    """A text's size in quarter tokens."""
+    return quarters(len(text), 0 if text.isascii() else len(WIDE.findall(text)))
+
+
+def _cut(line: str, room: int) -> str:
+    """A line cut to so many quarter tokens, at a word if it can be; empty if too little would be left."""
+    low, high = 0, len(line)
+    while low < high:
+        half = (low + high + 1) // 2
+        low, high = (half, high) if _size(line[:half] + " …") <= room else (low, half - 1)
+    if low < _LEAST_CUT:
+        return ""
+    kept = line[:low]
+    at_word = kept[:_LEAST_CUT] + kept[_LEAST_CUT:].rpartition(" ")[0]
+    return (at_word if " " in kept[_LEAST_CUT:] else kept).rstrip() + " …"

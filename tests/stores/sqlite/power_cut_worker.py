@@ -4,6 +4,8 @@ The record is a JSON list of operations in their order: `["write", file, offset,
 `["truncate", file, size]`, `["delete", file]`, and `["added", id]`, `["deleted", id]` for what was acknowledged.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 import json
 import sys
 from pathlib import Path

@@ -37,7 +37,7 @@ def test_two_writers_and_two_readers(tmp_path: Path) -> None:
     try:
         for process in processes:
             _, complaints = process.communicate()
-            assert (process.returncode, complaints) == (0, "")
+            assert process.returncode == 0, complaints
     finally:
         for process in processes:
             process.kill()

@@ -22,10 +22,11 @@ def database(tmp_path: Path) -> Path:
     connection = apsw.Connection(str(path))
     execute(connection, f"PRAGMA page_size = {PAGE}; PRAGMA secure_delete = ON; CREATE TABLE t (a TEXT)")
     execute(connection, "CREATE TABLE w (k TEXT, v, PRIMARY KEY (k, v)) WITHOUT ROWID; CREATE INDEX i ON t (a)")
+    execute(connection, "BEGIN")
     for number in range(300):
         execute(connection, "INSERT INTO t VALUES (?)", (f"row {number} " * (1 + number % 90),))
         execute(connection, "INSERT INTO w VALUES (?, ?)", (f"key {number}", b"v" * (number % 700)))
-    execute(connection, "VACUUM")
+    execute(connection, "COMMIT; VACUUM")
     connection.close()
     return path
 

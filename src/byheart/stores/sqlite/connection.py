@@ -2,10 +2,11 @@
 
 import json
 import struct
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import apsw
@@ -20,12 +21,15 @@ from byheart.errors import (
 )
 from byheart.stores.sqlite.queries import SQL
 
+R = TypeVar("R")
 Row = tuple[Any, ...]
 Bindable = str | bytes | int | float | None
 Bindings = Sequence[Bindable] | Mapping[str, Bindable]
 
 #: 8 KiB holds four memories' index rows with little waste; 4 KiB holds two, 16 KiB doubles what a single add writes.
 PAGE_SIZE = 8192
+
+_PAUSE = 0.005
 
 _BEFORE_WAL = f"""
 PRAGMA page_size = {PAGE_SIZE};
@@ -131,6 +135,21 @@ def writing(connection: apsw.Connection) -> Generator[None]:
     finally:
         if connection.in_transaction:
             run(connection, "rollback")
+
+
+def patiently(work: Callable[[], R], busy_seconds: float) -> R:
+    """Do a piece of work, again while SQLite says busy: it does not wait itself for every kind of lock.
+
+    Each try is a transaction of its own, so one that failed has left nothing behind.
+    """
+    deadline = time.monotonic() + busy_seconds
+    while True:
+        try:
+            return work()
+        except apsw.BusyError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(_PAUSE)
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Opening a store's file: what it must be, what is made of an empty one, and numbered migrations."""
 
-import time
 from pathlib import Path
 
 import apsw
@@ -11,6 +10,7 @@ from byheart.stores.sqlite.connection import (
     connect_reader,
     execute,
     file_size,
+    patiently,
     prepare_writer,
     rows,
     run,
@@ -21,8 +21,6 @@ from byheart.stores.sqlite.queries import read_migrations
 
 #: `bhrt`, in the file's header: tells a byheart store from any other SQLite file.
 APPLICATION_ID = 0x62687274
-
-_PAUSE = 0.01
 
 
 def open_writer(path: Path, agent_id: str, busy_seconds: float, migrations: list[str] | None = None) -> apsw.Connection:
@@ -42,14 +40,7 @@ def open_writer(path: Path, agent_id: str, busy_seconds: float, migrations: list
         AgentMismatchError: it is another agent's.
     """
     scripts = read_migrations() if migrations is None else migrations
-    deadline = time.monotonic() + busy_seconds
-    while True:
-        try:
-            return _open_once(path, agent_id, busy_seconds, scripts)
-        except apsw.BusyError:  # SQLite does not wait where two processes make the same file at once
-            if time.monotonic() >= deadline:
-                raise
-            time.sleep(_PAUSE)
+    return patiently(lambda: _open_once(path, agent_id, busy_seconds, scripts), busy_seconds)
 
 
 def _open_once(path: Path, agent_id: str, busy_seconds: float, scripts: list[str]) -> apsw.Connection:
@@ -138,7 +129,7 @@ def check_file(path: Path) -> None:
     if path.is_dir():
         raise StoreCorruptError(f"{path}: is a folder; name a file in it, or end the URL in / for a file an agent")
     size = file_size(path)
-    if not size:
+    if not size or file_size(sibling(path, "-journal")):  # SQLite undoes what stands in a journal, whatever it left
         return
     header = _header(path, size)
     if header[:16] != b"SQLite format 3\0":

@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from byheart.errors import ResidueError, StoreBusyError
-from byheart.stores.sqlite.connection import execute, file_size, iterate, rows, run, sibling
+from byheart.stores.sqlite.connection import execute, file_size, iterate, patiently, rows, run, sibling
 from byheart.stores.sqlite.queries import SQL
 from byheart.stores.sqlite.residue import Forgotten, occurring, overlapping_blocks, pieces, walk_pages
 from byheart.types import PurgeReport
@@ -38,7 +38,7 @@ def purge(connection: apsw.Connection, path: Path, forgotten: Forgotten, busy_se
         StoreBusyError: another process kept reading or writing.
     """
     execute(connection, f"PRAGMA temp_store = {'MEMORY' if file_size(path) < _MEMORY_VACUUM else 'FILE'}")
-    run(connection, "vacuum")
+    patiently(lambda: run(connection, "vacuum"), busy_seconds)
     with _alone(connection, path, busy_seconds):
         roots = [root for (root,) in rows(connection, "roots")]
         with _raw(path) as file:

@@ -9,8 +9,10 @@ import re
 import struct
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 
 _INTERIOR_INDEX, _INTERIOR_TABLE, _LEAF_INDEX, _LEAF_TABLE = 2, 5, 10, 13
 _INTERIOR = {_INTERIOR_INDEX, _INTERIOR_TABLE}
@@ -19,9 +21,9 @@ _LOCK_BYTE = 1 << 30
 _NOT_ZERO = re.compile(rb"[^\0]+")
 
 _PIECE = 16
-_SHORTEST = 8
-_MOST_HASH_BITS = 22
-_HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_WORD = 8
+_MOST_HASH_BITS = 23
+_FACTORS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 
 #: Reads so many bytes at an offset of the file.
 Read = Callable[[int, int], bytes]
@@ -215,7 +217,7 @@ def pieces(text: str) -> Iterator[bytes]:
     """
     encoded = text.encode()
     last = max(len(encoded) - len(encoded) % _PIECE - _PIECE, 0)
-    if len(encoded) >= _SHORTEST:
+    if len(encoded) >= _WORD:
         yield from (encoded[start : start + _PIECE] for start in range(0, last, _PIECE))
         yield encoded[last:]
 
@@ -223,26 +225,55 @@ def pieces(text: str) -> Iterator[bytes]:
 def occurring(wanted: Collection[bytes], blocks: Iterable[bytes]) -> set[bytes]:
     """Which of many pieces occur in some blocks of bytes, in one pass over them.
 
-    Every position's next 8 bytes are hashed (multiplicative hashing: Knuth, TAOCP 3, section 6.4) and looked up in a
-    table of the pieces' heads; what is left is compared byte by byte.
+    The 16 bytes (8 for the shorter pieces) from every position on are hashed (multiplicative hashing: Knuth, TAOCP 3,
+    section 6.4) and looked up in a table of the pieces' heads; what is left is compared byte by byte.
     """
-    by_head: dict[bytes, list[bytes]] = {}
-    for piece in wanted:
-        by_head.setdefault(piece[:_SHORTEST], []).append(piece)
-    bits = min((16 * len(by_head)).bit_length(), _MOST_HASH_BITS)
-    shift = np.uint64(64 - bits)
-    heads = np.frombuffer(b"".join(by_head), "<u8")
-    table = np.zeros(1 << bits, np.bool_)
-    table[(heads * _HASH_FACTOR) >> shift] = True
+    short = {piece for piece in wanted if len(piece) < _PIECE}
+    searches = [_Search.of(width, group) for width, group in ((_WORD, short), (_PIECE, set(wanted) - short)) if group]
     found: set[bytes] = set()
     for block in blocks:
-        for start in range(min(_SHORTEST, max(len(block) - _SHORTEST + 1, 0))):
-            words = np.frombuffer(block, "<u8", (len(block) - start) // _SHORTEST, start)
-            for index in np.flatnonzero(table[(words * _HASH_FACTOR) >> shift]).tolist():
-                at = index * _SHORTEST + start
-                candidates = by_head.get(block[at : at + _SHORTEST], ())
-                found.update(piece for piece in candidates if block.startswith(piece, at))
+        for search in searches:
+            for at in search.candidates(block):
+                for piece in search.by_head.get(block[at : at + search.width], ()):
+                    if block.startswith(piece, at):
+                        found.add(piece)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """Pieces by their heads, all of one width, and a table of which hashes any head has."""
+
+    width: int
+    by_head: dict[bytes, list[bytes]]
+    bits: int
+    table: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, width: int, group: Iterable[bytes]) -> Self:
+        by_head: dict[bytes, list[bytes]] = {}
+        for piece in group:
+            by_head.setdefault(piece[:width], []).append(piece)
+        bits = min((256 * len(by_head)).bit_length(), _MOST_HASH_BITS)
+        table = np.zeros(1 << bits, np.bool_)
+        heads = np.frombuffer(b"".join(by_head), "<u8").reshape(len(by_head), -1)
+        table[_hashes(heads[:, 0], heads[:, -1] if width == _PIECE else None, bits)] = True
+        return cls(width, by_head, bits, table)
+
+    def candidates(self, block: bytes) -> Iterator[int]:
+        """Where in a block a head may stand."""
+        for start in range(min(_WORD, max(len(block) - _WORD + 1, 0))):
+            words = np.frombuffer(block, "<u8", (len(block) - start) // _WORD, start)
+            first, second = (words[:-1], words[1:]) if self.width == _PIECE else (words, None)
+            for index in np.flatnonzero(self.table[_hashes(first, second, self.bits)]).tolist():
+                yield index * _WORD + start
+
+
+def _hashes(first: npt.NDArray[np.uint64], second: npt.NDArray[np.uint64] | None, bits: int) -> npt.NDArray[np.uint64]:
+    mixed = first * _FACTORS[0]
+    if second is not None:
+        mixed += second * _FACTORS[1]
+    return mixed >> np.uint64(64 - bits)
 
 
 def overlapping_blocks(read: Read, size: int, block: int = 1 << 22) -> Iterator[bytes]:

@@ -20,7 +20,7 @@ from byheart.stores.base import (
     TermStats,
 )
 from byheart.stores.sqlite import read, write
-from byheart.stores.sqlite.connection import consistent, translated, writing
+from byheart.stores.sqlite.connection import consistent, patiently, translated, writing
 from byheart.stores.sqlite.health import check_store
 from byheart.stores.sqlite.opening import check_agent, open_reader, open_writer
 from byheart.stores.sqlite.purge import purge
@@ -107,10 +107,14 @@ class SQLiteStore(BaseStore):
         self, function: Callable[Concatenate[apsw.Connection, P], R], *args: P.args, **kwargs: P.kwargs
     ) -> R:
         def work() -> R:
-            with translated(self._path), consistent(self._path), self._reader() as connection:
+            with self._reader() as connection:
                 return function(connection, *args, **kwargs)
 
-        return await anyio.to_thread.run_sync(work, limiter=self._read_lanes)
+        def read_through() -> R:
+            with translated(self._path), consistent(self._path):
+                return patiently(work, self._busy_seconds)
+
+        return await anyio.to_thread.run_sync(read_through, limiter=self._read_lanes)
 
     @contextmanager
     def _reader(self) -> Generator[apsw.Connection]:
@@ -135,13 +139,17 @@ class SQLiteStore(BaseStore):
 
         def work() -> R:
             writer, forgotten = self._write_connection(), Forgotten()
-            with translated(self._path), writing(writer):
+            with writing(writer):
                 write.delete_expired(writer, forgotten, now)
                 result = function(writer, forgotten, *args, **kwargs)
             self._forgotten.add(forgotten.texts)
             return result
 
-        return await anyio.to_thread.run_sync(work, limiter=self._write_lane)
+        def write_through() -> R:
+            with translated(self._path):
+                return patiently(work, self._busy_seconds)
+
+        return await anyio.to_thread.run_sync(write_through, limiter=self._write_lane)
 
     def _write_connection(self) -> apsw.Connection:
         if self._writer is None:
