@@ -13,14 +13,15 @@ import numpy as np
 from byheart.retrieval.arrays import Floats
 
 #: How much each signal counts where the words of the query are found (LoCoMo, BEAM, QMSum):
-#: bm25        the share of the query's information that the memory's words hold
+#: bm25        the share of the query's information that the memory's words hold, squared: most of the words together
+#:             say much, some of them little
 #: vector      the cosine of the pooled vectors
 #: maxsim      late interaction
 #: user        said by the user; long answers of an assistant repeat the words of every question
 #: neighbours  what the memories before and after it have, summed
 #: session     what the best of its conversation have, on average
 FOUND: Mapping[str, float] = {
-    "bm25": 0.2,
+    "bm25": 1.0,
     "vector": 0.3,
     "maxsim": 1.0,
     "user": 0.1,
@@ -99,11 +100,13 @@ def evidence(raw: Mapping[str, Floats], levels: Levels, weights: Mapping[str, fl
         levels: what any memory has; the other signals' ordinary value is 0.
         weights: by the signal's name, at least 0.
     """
-    ordinary = {"vector": levels.vector, "maxsim": levels.maxsim}
-    return {
-        name: ((values - np.float32(ordinary.get(name, 0.0))) * np.float32(weights[name])).astype(np.float32)
-        for name, values in raw.items()
-    }
+    above = dict(raw)
+    for name, ordinary in (("vector", levels.vector), ("maxsim", levels.maxsim)):
+        if name in raw:
+            above[name] = raw[name] - np.float32(ordinary)
+    if "bm25" in raw:
+        above["bm25"] = np.square(np.maximum(raw["bm25"], 0))
+    return {name: (values * np.float32(weights[name])).astype(np.float32) for name, values in above.items()}
 
 
 def total(parts: Mapping[str, Floats]) -> Floats:

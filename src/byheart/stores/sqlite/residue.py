@@ -81,6 +81,8 @@ class PageWalk:
 
     def expect_zero(self, number: int, unused: bytes | bytearray, start: int = 0) -> None:
         """Note the bytes of a page's unused space, which begins at `start`, that are not zero."""
+        if unused == bytes(len(unused)):
+            return
         offset = (number - 1) * self.page_size + start
         self.leftovers.extend((offset + run.start(), len(run[0])) for run in _NOT_ZERO.finditer(unused))
 
