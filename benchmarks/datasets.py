@@ -224,22 +224,18 @@ def _lines(dialogue: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(names[letter], text.strip()) for letter, text in zip(pieces[1::2], pieces[2::2], strict=True)]
 
 
-def _stitched(case: Case, names: Mapping[str, str], items: Sequence[tuple[int, Mapping[str, Any]]]) -> Case:
+def _stitched(case: Case, names: Mapping[str, str], number: int, item: Mapping[str, Any]) -> Case:
     asked_at = _after(case.units) or datetime(2024, 1, 1, tzinfo=UTC)
-    sessions = [units for _, units in case.sessions()]
-    questions: list[Question] = []
-    for number, item in items:
-        when = asked_at - gap(item["time_gap"])
-        cue = tuple(
-            Unit(f"P{number}:{line}", text, speaker, None, when, f"cue_{number}")
-            for line, (speaker, text) in enumerate(_lines(item["cue_dialogue"], names), 1)
-        )
-        sessions.append(cue)
-        trigger = "\n".join(f"{speaker}: {text}" for speaker, text in _lines(item["trigger_query"], names))
-        groups = ("all", str(item.get("relation_type", "other")))
-        questions.append(Question(f"p{number}", trigger, groups, frozenset(unit.id for unit in cue), asked_at))
-    sessions.sort(key=lambda units: units[0].timestamp or asked_at)
-    return replace(case, units=tuple(chain.from_iterable(sessions)), questions=tuple(questions))
+    when = asked_at - gap(item["time_gap"])
+    cue = tuple(
+        Unit(f"P{number}:{line}", text, speaker, None, when, f"cue_{number}")
+        for line, (speaker, text) in enumerate(_lines(item["cue_dialogue"], names), 1)
+    )
+    sessions = sorted([*(units for _, units in case.sessions()), cue], key=lambda units: units[0].timestamp or asked_at)
+    trigger = "\n".join(f"{speaker}: {text}" for speaker, text in _lines(item["trigger_query"], names))
+    groups = ("all", str(item.get("relation_type", "other")))
+    question = Question(f"p{number}", trigger, groups, frozenset(unit.id for unit in cue), asked_at)
+    return replace(case, id=f"{case.id}+{number}", units=tuple(chain.from_iterable(sessions)), questions=(question,))
 
 
 def _beside(path: Path) -> Path:
@@ -254,19 +250,22 @@ def _beside(path: Path) -> Path:
 def locomo_plus(path: Path | str, locomo_path: Path | str | None = None) -> list[Case]:
     """LoCoMo-Plus: its list of cues and triggers, stitched into the conversations of LoCoMo (default: found beside it).
 
-    Item k goes into conversation k mod (number of conversations) as a session of its own. All triggers of a
-    conversation are asked one day after its last session; a cue's session lies `time_gap` before that. The speakers A
-    and B become the conversation's two, in the trigger too, asked as `NAME: text`. Gold: every turn of the cue.
+    Each item is a case of its own: its cue goes into conversation k mod (number of conversations) as a session, without
+    the other items' cues. The trigger is asked one day after the last session; the cue's session lies `time_gap` before
+    that. The speakers A and B become the conversation's two, in the trigger too, asked as `NAME: text`. Gold: every
+    turn of the cue.
     """
     path = Path(path)
     items = _find(path, _first_has("cue_dialogue", "trigger_query"), "LoCoMo-Plus file")
     source = Path(locomo_path) if locomo_path else _beside(path)
     samples = _find(source, _first_has("conversation", "qa"), "LoCoMo file")
+    conversations = [_locomo_case(sample) for sample in samples]
     cases: list[Case] = []
-    for place, sample in enumerate(samples):
-        names = {"A": sample["conversation"]["speaker_a"], "B": sample["conversation"]["speaker_b"]}
-        mine = [(number, items[number]) for number in range(place, len(items), len(samples))]
-        cases.append(_stitched(_locomo_case(sample), names, mine))
+    for number, item in enumerate(items):
+        place = number % len(samples)
+        spoken = samples[place]["conversation"]
+        names = {"A": spoken["speaker_a"], "B": spoken["speaker_b"]}
+        cases.append(_stitched(conversations[place], names, number, item))
     return cases
 
 

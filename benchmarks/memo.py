@@ -5,6 +5,10 @@ from collections.abc import Sequence
 from byheart.models.base import Embedder, Encoding
 
 
+#: How many bytes of answers are kept from one case to the next: token vectors of large cases take gigabytes.
+CEILING = 2 * 2**30
+
+
 class MemoEmbedder:
     """Answers as `inner` does and remembers the answers until `forget`.
 
@@ -15,6 +19,7 @@ class MemoEmbedder:
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner
         self._known: dict[tuple[bool, str], Encoding] = {}
+        self._bytes = 0
 
     @property
     def name(self) -> str:
@@ -31,9 +36,11 @@ class MemoEmbedder:
         """How long a pooled vector is."""
         return self._inner.dimensions
 
-    def forget(self) -> None:
-        """Let go of all answers; token vectors of a large case take gigabytes."""
-        self._known.clear()
+    def forget(self, ceiling: int = CEILING) -> None:
+        """Let go of all answers if they take more than `ceiling` bytes; cases may share texts."""
+        if self._bytes > ceiling:
+            self._known.clear()
+            self._bytes = 0
 
     async def embed(self, text: str) -> list[float]:
         """The vector of one text, as a query."""
@@ -50,4 +57,5 @@ class MemoEmbedder:
         if new:
             for text, encoding in zip(new, await self._inner.encode(new, query=query), strict=True):
                 self._known[query, text] = encoding
+                self._bytes += encoding.pooled.nbytes + encoding.tokens.nbytes + encoding.offsets.nbytes
         return [self._known[query, text] for text in texts]

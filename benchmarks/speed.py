@@ -159,7 +159,7 @@ class Floor:
 async def compare(agent: Agent, embedder: SyntheticEmbedder, count: int) -> tuple[float, float]:
     """The floor in milliseconds (median), and the share of the exact top 10 among byheart's vector candidates."""
     rows = list(turns(agent.rows, seed=agent.seed))
-    texts = [indexed_text(row.text, speaker=row.speaker, timestamp=row.timestamp) for row in rows]
+    texts = [indexed_text(row.text, speaker=row.speaker) for row in rows]
     vectors = np.empty((len(rows), embedder.dimensions), dtype=np.float32)
     for place, text in enumerate(texts):
         [encoding] = await embedder.encode([text])

@@ -3,15 +3,17 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import datetime
-from typing import cast
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TypeVar, cast
 
-from byheart.errors import InputError
+from byheart.errors import InputError, brief
 from byheart.text.validate import checked_tag, checked_text
 from byheart.types import (
     COORDINATE_AXES,
     EPISODE_TYPES,
     Chunking,
+    Coordinate,
     EpisodeType,
     Filter,
     Message,
@@ -24,6 +26,9 @@ from byheart.types import (
 MAX_METADATA_DEPTH = 32
 MAX_METADATA_BYTES = 262_144
 MAX_LIMIT = 10_000
+MAX_SECONDS = 10**10
+
+_Value = TypeVar("_Value")
 
 
 def checked_count(field: str, value: object, *, least: int = 1, most: int = MAX_LIMIT) -> int:
@@ -33,7 +38,7 @@ def checked_count(field: str, value: object, *, least: int = 1, most: int = MAX_
         InputError: it is no int (a bool and a float are none), or out of range.
     """
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise InputError(field, f"is {value!r}", f"use a whole number from {least} to {most}")
+        raise InputError(field, f"is {brief(value)}", f"use a whole number from {least} to {most}")
     return value
 
 
@@ -44,15 +49,16 @@ def checked_share(field: str, value: object) -> float:
         InputError: it is no finite number, or out of range.
     """
     if not isinstance(value, int | float) or not is_number(value) or not 0 <= value <= 1:
-        raise InputError(field, f"is {value!r}", "use a number from 0 to 1")
+        raise InputError(field, f"is {brief(value)}", "use a number from 0 to 1")
     return float(value)
 
 
 def checked_time(field: str, value: object) -> datetime:
-    """An aware datetime.
+    """An aware datetime, in UTC.
 
     Raises:
-        InputError: it is no datetime, or has no zone, so that nobody knows which moment it means.
+        InputError: it is no datetime, has no zone, so that nobody knows which moment it means, or is a moment that UTC
+            has no year for.
     """
     if not isinstance(value, datetime):
         raise InputError(field, f"is {type(value).__name__}, not a datetime", "pass datetime(..., tzinfo=UTC)")
@@ -60,7 +66,10 @@ def checked_time(field: str, value: object) -> datetime:
         raise InputError(
             field, f"is {value.isoformat()}, without a zone", "pass an aware one: datetime(..., tzinfo=UTC)"
         )
-    return value
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise InputError(field, f"is {value.isoformat()}", "use one from year 1 to 9999 in UTC") from None
 
 
 def checked_type(field: str, value: object) -> EpisodeType:
@@ -72,7 +81,7 @@ def checked_type(field: str, value: object) -> EpisodeType:
     for known in EPISODE_TYPES:
         if value == known:
             return known
-    raise InputError(field, f"is {value!r}", f"use one of {', '.join(EPISODE_TYPES)}")
+    raise InputError(field, f"is {brief(value)}", f"use one of {', '.join(EPISODE_TYPES)}")
 
 
 def checked_tags(field: str, tags: object) -> tuple[str, ...]:
@@ -81,7 +90,7 @@ def checked_tags(field: str, tags: object) -> tuple[str, ...]:
     Raises:
         InputError: not a sequence of tags, or a tag that is empty or over 256 characters.
     """
-    items = _sequence(field, tags, "tags")
+    items = checked_list(field, tags, "tags")
     return tuple(dict.fromkeys(checked_tag(f"{field}[{place}]", tag) for place, tag in enumerate(items)))
 
 
@@ -116,20 +125,25 @@ def _plain(field: str, value: object, depth: int) -> object:
     if isinstance(value, list | tuple):
         items = cast("Sequence[object]", value)
         return [_plain(f"{field}[{place}]", item, depth - 1) for place, item in enumerate(items)]
-    raise InputError(field, f"is {value!r:.60}, which JSON has not", "use text, finite numbers, true, false, null")
+    raise InputError(field, f"is {brief(value)}, which JSON has not", "use text, finite numbers, true, false, null")
 
 
 def _plain_mapping(field: str, value: Mapping[object, object], depth: int) -> dict[str, object]:
     plain: dict[str, object] = {}
     for key, item in value.items():
         if not isinstance(key, str):
-            raise InputError(field, f"has the key {key!r:.60}, which is no text", "use text keys")
+            raise InputError(field, f"has the key {brief(key)}, which is no text", "use text keys")
         _plain(f"{field} key", key, depth)
         plain[key] = _plain(f"{field}.{key:.40}", item, depth - 1)
     return plain
 
 
-def _sequence(field: str, value: object, what: str) -> Sequence[object]:
+def checked_list(field: str, value: object, what: str) -> Sequence[object]:
+    """The items of a sequence or a set; a string is none.
+
+    Raises:
+        InputError: it is something else.
+    """
     if isinstance(value, str | bytes) or not isinstance(value, Sequence | AbstractSet):
         raise InputError(field, f"is {type(value).__name__}", f"pass a list of {what}")
     return list(cast("Iterable[object]", value))
@@ -142,7 +156,7 @@ def checked_filter(
     after: object = None,
     before: object = None,
     session: object = None,
-    coordinate: Mapping[str, str | Sequence[str]] | None = None,
+    coordinate: object = None,
 ) -> Filter:
     """A filter out of the options of a recall (C2, G24).
 
@@ -153,20 +167,46 @@ def checked_filter(
     end = None if before is None else checked_time("before", before)
     if start and end and start >= end:
         raise InputError("after", f"is {start.isoformat()}, not before {end.isoformat()}", "swap after and before")
-    axes: dict[str, tuple[str, ...]] = {}
-    for axis, given in (coordinate or {}).items():
-        values = (given,) if isinstance(given, str) else tuple(given)
-        allowed = COORDINATE_AXES.get(axis)
-        if allowed is None:
-            raise InputError("coordinate", f"has no axis {axis!r}", f"use {', '.join(COORDINATE_AXES)}")
-        if not values or any(value not in allowed for value in values):
-            raise InputError(f"coordinate.{axis}", f"is {given!r}", f"use some of {', '.join(allowed)}")
-        axes[axis] = values
     kinds: tuple[EpisodeType, ...] = tuple(
-        checked_type(f"types[{place}]", kind) for place, kind in enumerate(_sequence("types", types, "types"))
+        checked_type(f"types[{place}]", kind) for place, kind in enumerate(checked_list("types", types, "types"))
     )
     name = None if session is None else checked_id("session", session)
-    return Filter(kinds, checked_tags("tags", tags), start, end, name, axes)
+    return Filter(kinds, checked_tags("tags", tags), start, end, name, _axes(coordinate))
+
+
+def _axes(coordinate: object) -> dict[str, tuple[str, ...]]:
+    """For each axis that a filter names, the values allowed (G24)."""
+    if coordinate is None:
+        return {}
+    if not isinstance(coordinate, Mapping):
+        raise InputError("coordinate", f"is {brief(coordinate)}", 'pass a dict such as {"information": "SEMANTIC"}')
+    axes: dict[str, tuple[str, ...]] = {}
+    for axis, given in cast("Mapping[str, object]", coordinate).items():
+        allowed = COORDINATE_AXES.get(axis)
+        if allowed is None:
+            raise InputError("coordinate", f"has no axis {brief(axis)}", f"use {', '.join(COORDINATE_AXES)}")
+        values = (given,) if isinstance(given, str) else checked_list(f"coordinate.{axis}", given, "values")
+        if not values or any(value not in allowed for value in values):
+            raise InputError(f"coordinate.{axis}", f"is {brief(given)}", f"use some of {', '.join(allowed)}")
+        axes[axis] = tuple(cast("Sequence[str]", values))
+    return axes
+
+
+def checked_value(field: str, value: object, kind: type[_Value], fix: str) -> _Value:
+    """The value, if it is one of a class.
+
+    Args:
+        field: the argument's name.
+        value: any value.
+        kind: the class.
+        fix: what to pass.
+
+    Raises:
+        InputError: it is of another class.
+    """
+    if not isinstance(value, kind):
+        raise InputError(field, f"is {brief(value)}", fix)
+    return value
 
 
 def checked_chunking(chunking: object) -> Chunking | None:
@@ -177,23 +217,27 @@ def checked_chunking(chunking: object) -> Chunking | None:
     """
     if chunking is None:
         return None
-    if not isinstance(chunking, Chunking):
-        raise InputError("chunking", f"is {type(chunking).__name__}", "pass Chunking(max_tokens, overlap, split_on)")
-    checked_count("chunking.max_tokens", chunking.max_tokens, most=1_000_000)
-    checked_count("chunking.overlap", chunking.overlap, least=0, most=chunking.max_tokens - 1)
-    if chunking.split_on not in {"sentence", "paragraph", "fixed"}:
-        raise InputError("chunking.split_on", f"is {chunking.split_on!r}", "use sentence, paragraph or fixed")
-    return chunking
+    given = checked_value("chunking", chunking, Chunking, "pass Chunking(max_tokens, overlap, split_on)")
+    checked_count("chunking.max_tokens", given.max_tokens, most=1_000_000)
+    checked_count("chunking.overlap", given.overlap, least=0, most=given.max_tokens - 1)
+    if given.split_on not in ("sentence", "paragraph", "fixed"):
+        raise InputError("chunking.split_on", f"is {brief(given.split_on)}", "use sentence, paragraph or fixed")
+    return given
 
 
-def messages_to_parts(messages: Iterable[Message | Mapping[str, object]]) -> tuple[Part, ...]:
+def messages_to_parts(messages: object) -> tuple[Part, ...]:
     """The turns of a conversation as parts of one episode (C2).
+
+    Args:
+        messages: an iterable of `Message`s, or of mappings with `role` and `content`.
 
     Raises:
         InputError: a message is neither a Message nor a mapping with `role` and `content`; names which.
     """
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
+        raise InputError("messages", "is no list", "pass a list of dicts with role and content")
     parts: list[Part] = []
-    for place, item in enumerate(messages):
+    for place, item in enumerate(cast("Iterable[object]", messages)):
         message = item if isinstance(item, Message) else _message(f"messages[{place}]", item)
         role = checked_text(f"messages[{place}].role", message.role, 256)
         parts.append(Part(message.content, message.name or role, role, message.timestamp, message.id))
@@ -213,44 +257,57 @@ def _message(field: str, item: object) -> Message:
     return Message(role, content, None if name is None else str(name), when, None if id_ is None else str(id_))
 
 
-def checked_episode(new: NewEpisode, max_text_bytes: int) -> NewEpisode:
-    """The episode with its parts, tags and numbers checked and tidied.
+def checked_seconds(field: str, value: object) -> float:
+    """A number of seconds from 0 to 317 years.
+
+    Raises:
+        InputError: it is no number, or out of range.
+    """
+    if not isinstance(value, int | float) or not is_number(value) or not 0 <= value <= MAX_SECONDS:
+        raise InputError(
+            field, f"is {brief(value)}", f"use a number of seconds from 0 (never expires) to {MAX_SECONDS}"
+        )
+    return value
+
+
+def checked_episode(episode: object, max_text_bytes: int) -> NewEpisode:
+    """The episode with its parts, tags, times and numbers checked and tidied.
 
     Raises:
         InputError: the first field that is wrong.
     """
-    if not new.parts:
+    new = checked_value("episode", episode, NewEpisode, "pass NewEpisode((Part(text), ...))")
+    parts = checked_list("parts", new.parts, "Part(text)")
+    if not parts:
         raise InputError("parts", "is empty", "pass at least one part with a text")
     if new.session is not None:
         checked_id("session", new.session)
     if new.key is not None:
         checked_id("key", new.key)
-    if new.timestamp is not None:
-        checked_time("timestamp", new.timestamp)
-    if new.ttl is not None and (not is_number(new.ttl) or new.ttl < 0 or new.ttl > 10**10):
-        raise InputError("ttl", f"is {new.ttl!r}", "use a number of seconds of at least 0 (0: never expires)")
-    single = len(new.parts) == 1
-    for place, part in enumerate(new.parts):
-        _check_part("" if single else f"parts[{place}].", part, max_text_bytes)
+    if new.coordinate is not None:
+        checked_value("coordinate", new.coordinate, Coordinate, "pass a Coordinate, or None")
+    prefixes = [""] if len(parts) == 1 else [f"parts[{place}]." for place in range(len(parts))]
     return NewEpisode(
-        parts=tuple(new.parts),
+        parts=tuple(_checked_part(prefix, part, max_text_bytes) for prefix, part in zip(prefixes, parts, strict=True)),
         type=checked_type("type", new.type),
         tags=checked_tags("tags", new.tags),
         metadata=checked_metadata("metadata", new.metadata),
         session=new.session,
         key=new.key,
-        timestamp=new.timestamp,
-        ttl=new.ttl,
+        timestamp=None if new.timestamp is None else checked_time("timestamp", new.timestamp),
+        ttl=None if new.ttl is None else checked_seconds("ttl", new.ttl),
         importance=checked_share("importance", new.importance),
         coordinate=new.coordinate,
         chunking=checked_chunking(new.chunking),
     )
 
 
-def _check_part(prefix: str, part: Part, max_text_bytes: int) -> None:
+def _checked_part(prefix: str, given: object, max_text_bytes: int) -> Part:
+    part = checked_value(f"{prefix}part", given, Part, "pass Part(text)")
     checked_text(f"{prefix}text", part.text, max_text_bytes)
     for name in ("speaker", "role", "source_id", "key"):
         if getattr(part, name) is not None:
             checked_id(f"{prefix}{name}", getattr(part, name))
-    if part.timestamp is not None:
-        checked_time(f"{prefix}timestamp", part.timestamp)
+    if part.timestamp is None:
+        return part
+    return replace(part, timestamp=checked_time(f"{prefix}timestamp", part.timestamp))

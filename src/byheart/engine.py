@@ -9,15 +9,16 @@ from datetime import UTC, datetime
 import anyio
 from anyio import to_thread
 
-from byheart.arguments import checked_count
+from byheart.arguments import checked_count, checked_seconds, checked_value
 from byheart.config import Settings
-from byheart.errors import InputError, MissingPartError
+from byheart.errors import InputError, MissingPartError, brief
 from byheart.models.base import Embedder
 from byheart.retrieval.codec import CODEC
 from byheart.retrieval.recall import Retriever
 from byheart.stores.base import ModelIdentity, Store
-from byheart.types import is_number
 from byheart.writing import Writer
+
+_URL_FORMS = "use sqlite:///relative.db, sqlite:////absolute.db or memory:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,7 @@ class MemoryConfig:
     key_prefix: str = "mem"
 
     def __post_init__(self) -> None:
-        if not is_number(self.default_ttl) or self.default_ttl < 0:
-            raise InputError("default_ttl", f"is {self.default_ttl!r}", "use a number of seconds of at least 0")
+        checked_seconds("default_ttl", self.default_ttl)
         checked_count("max_episodes", self.max_episodes, least=0, most=10**12)
         checked_count("max_text_bytes", self.max_text_bytes, most=2**30)
 
@@ -56,8 +56,9 @@ def now_utc() -> datetime:
 
 def store_for(url: str, agent_id: str, config: MemoryConfig) -> Store:
     """The store behind a URL; each driver is imported only when it is asked for."""
-    scheme = url.partition(":")[0].lower()
-    if scheme == "memory":
+    scheme, _, rest = checked_value("url", url, str, _URL_FORMS).partition(":")
+    scheme = scheme.lower()
+    if scheme == "memory" and not rest:
         from byheart.stores.memory import MemoryStore
 
         return MemoryStore(agent_id, max_episodes=config.max_episodes, auto_prune=config.auto_prune)
@@ -69,7 +70,7 @@ def store_for(url: str, agent_id: str, config: MemoryConfig) -> Store:
         return SQLiteStore(path, agent_id, max_episodes=config.max_episodes, auto_prune=config.auto_prune)
     if scheme in {"postgresql", "postgres", "redis", "rediss", "https"}:
         raise MissingPartError(f"this version of byheart has no {scheme} store; use sqlite:///path or memory:")
-    raise InputError("url", f"is {url!r}", "use sqlite:///relative.db, sqlite:////absolute.db or memory:")
+    raise InputError("url", f"is {brief(url)}", _URL_FORMS)
 
 
 def embedder_for(settings: Settings) -> Embedder:

@@ -35,9 +35,24 @@ __all__ = [
     "StoreVersionError",
 ]
 
+_BRIEF = 60  # characters
+
 
 class ByheartError(Exception):
     """The root of the tree: catch it to catch everything that byheart raises on purpose."""
+
+
+def brief(value: object) -> str:
+    """A wrong value as a message shows it: its `repr` in at most 60 characters.
+
+    Args:
+        value: any value.
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        return f"an over-long {type(value).__name__}"
+    return text if len(text) <= _BRIEF else f"{text[: _BRIEF - 1]}…"
 
 
 class InputError(ByheartError, ValueError):

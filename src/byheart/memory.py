@@ -9,16 +9,18 @@ from typing import Self
 from byheart.arguments import (
     checked_count,
     checked_filter,
+    checked_list,
     checked_share,
     checked_tags,
     checked_time,
+    checked_value,
     messages_to_parts,
 )
 from byheart.blocks import memory_block
 from byheart.config import load_settings
 from byheart.engine import Engine, MemoryConfig, embedder_for, now_utc, store_for
-from byheart.errors import ScopeError
-from byheart.models.base import Embedder
+from byheart.errors import ScopeError, brief
+from byheart.models.base import Embedder, checked_embedder
 from byheart.models.lazy import LazyEmbedder
 from byheart.retrieval.codec import decode_vector
 from byheart.retrieval.recall import Evidence
@@ -76,12 +78,14 @@ class AgentMemory:
         embedder: Embedder | None = None,
         config: MemoryConfig | None = None,
     ) -> None:
-        config = config or MemoryConfig()
+        config = (
+            MemoryConfig() if config is None else checked_value("config", config, MemoryConfig, "pass MemoryConfig()")
+        )
         settings = load_settings()
         self._scope = checked_scope(scope)
-        address = url or config.url or config.redis_url or settings.url
+        address = next(given for given in (url, config.url, config.redis_url, settings.url) if given is not None)
         store = store_for(address, checked_id("agent_id", agent_id), config)
-        model = embedder or LazyEmbedder(lambda: embedder_for(settings))
+        model = LazyEmbedder(lambda: embedder_for(settings)) if embedder is None else checked_embedder(embedder)
         self._engine = Engine(agent_id, store, model, config)
 
     @classmethod
@@ -233,8 +237,9 @@ class AgentMemory:
         What is refused is named with its reason in `errors`; everything else is stored. Episodes with a `key` may be
         sent again, whole or grown: only what is new is added.
         """
+        given = checked_list("episodes", episodes, "NewEpisode")
         await self._engine.ready(embedding=True)
-        return await self._engine.writer.write_many(self._scope, list(episodes))
+        return await self._engine.writer.write_many(self._scope, given)
 
     async def _write(self, new: NewEpisode) -> Episode:
         await self._engine.ready(embedding=True)
@@ -288,7 +293,9 @@ class AgentMemory:
         )
         checked_text("query", query, self._engine.max_text_bytes)
         moment = _moment(now)
-        chosen = weights or Weights.with_recency(recency_weight)
+        chosen = Weights.with_recency(recency_weight)
+        if weights is not None:
+            chosen = checked_value("weights", weights, Weights, "pass Weights(relevance, importance, recency)")
         budget = checked_count("max_context_tokens", max_context_tokens, most=10**7)
         await self._engine.ready(embedding=True)
         result = await self._engine.retriever.recall(
@@ -498,7 +505,7 @@ def checked_scope(scope: object) -> Scope:
         ScopeError: it is missing or something else; a missing scope never means all of them (N11).
     """
     if not isinstance(scope, Scope):
-        raise ScopeError("scope", f"is {scope!r}", "pass Scope.app(), Scope.of_user(...) or another Scope")
+        raise ScopeError("scope", f"is {brief(scope)}", "pass Scope.app(), Scope.of_user(...) or another Scope")
     return scope
 
 

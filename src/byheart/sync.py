@@ -2,10 +2,11 @@
 
 import atexit
 import functools
+import os
 import threading
 import weakref
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -31,6 +32,36 @@ class _Loop:
         self._thread = threading.Thread(target=anyio.run, args=(self._serve, started), name="byheart", daemon=True)
         self._thread.start()
         self.portal = started.result()
+        self._process = os.getpid()
+        self._idle = threading.Condition()
+        self._running = 0
+        self._stopped = False
+
+    @property
+    def usable(self) -> bool:
+        """Whether it takes calls: it was not stopped, and its thread is in this process."""
+        return not self._stopped and self._process == os.getpid()
+
+    def call(self, function: Callable[[], Awaitable[_R]]) -> _R:
+        """Run a coroutine function on the loop and wait for it.
+
+        Raises:
+            StoreError: the loop was stopped, or is another process's.
+        """
+        if self._process != os.getpid():
+            raise StoreError("this memory was opened before the process was forked; call open_memory(...) in this one")
+        with self._idle:
+            if self._stopped:
+                raise StoreError("this memory was closed; open it again with open_memory(...)")
+            self._running += 1
+        try:
+            return self.portal.call(function)
+        except CancelledError:
+            raise StoreError("this memory was closed during the call, which may or may not have been done") from None
+        finally:
+            with self._idle:
+                self._running -= 1
+                self._idle.notify_all()
 
     @staticmethod
     async def _serve(started: "Future[BlockingPortal]") -> None:
@@ -38,9 +69,21 @@ class _Loop:
             started.set_result(portal)
             await portal.sleep_until_stopped()
 
-    def stop(self) -> None:
-        self.portal.start_task_soon(self.portal.stop, True)
-        self._thread.join()
+    def stop(self, last: Callable[[], Awaitable[None]], *, wait: bool) -> None:
+        """Take no more calls, do one last thing, and end the thread.
+
+        Args:
+            last: what to do when nobody calls any more.
+            wait: let the calls that are running come to their end; otherwise they are cancelled.
+        """
+        with self._idle:
+            self._stopped = True
+            self._idle.wait_for(lambda: not (wait and self._running))
+        try:
+            self.portal.call(last)
+        finally:
+            self.portal.start_task_soon(self.portal.stop, True)
+            self._thread.join()
 
 
 def _blocking(
@@ -66,7 +109,6 @@ class Memory:
         self.asynchronous = asynchronous
         self._loop = loop
         self._owner = owner
-        self._closed = False
         if owner:
             atexit.register(_close_at_exit, weakref.ref(self))
 
@@ -84,23 +126,27 @@ class Memory:
         """The same store seen from another scope; closing the view leaves the store open."""
         return type(self)(self.asynchronous.scoped(scope), self._loop, owner=False)
 
+    @property
+    def usable(self) -> bool:
+        """Whether it takes calls: it was not closed, and this is the process that opened it."""
+        return self._loop.usable
+
     def run(self, call: Callable[[], Awaitable[_R]]) -> _R:
         """Run a coroutine function on the memory's loop and wait for it.
 
         Raises:
             StoreError: the memory was closed.
         """
-        if self._closed:
-            raise StoreError("this memory was closed; open it again with open_memory(...)")
-        return self._loop.portal.call(call)
+        return self._loop.call(call)
 
-    def close(self) -> None:
-        """Let go of the store's files and threads; closing twice does nothing."""
-        if self._closed or not self._owner:
-            return
-        self.run(self.asynchronous.close)
-        self._closed = True
-        self._loop.stop()
+    def close(self, *, wait: bool = True) -> None:
+        """Let go of the store's files and threads, of every view too; closing twice does nothing.
+
+        Args:
+            wait: let the calls of other threads come to their end first; otherwise they get a StoreError.
+        """
+        if self._owner and self._loop.usable:
+            self._loop.stop(self.asynchronous.close, wait=wait)
 
     def __enter__(self) -> Self:
         return self
@@ -134,10 +180,14 @@ class Memory:
     check = _blocking(AgentMemory.check)
 
 
+async def _nothing() -> None:
+    """For a loop that has nothing to close."""
+
+
 def _close_at_exit(reference: "weakref.ref[Memory]") -> None:
     memory = reference()
     if memory is not None:
-        memory.close()
+        memory.close(wait=False)  # a program that ends must not wait for a call that hangs
 
 
 def open_memory(
@@ -165,8 +215,8 @@ def open_memory(
     loop = _Loop()
     try:
         memory = AgentMemory(name, url, scope=scope, embedder=embedder, config=config)
-        loop.portal.call(memory.__aenter__)
+        loop.call(memory.__aenter__)
     except BaseException:
-        loop.stop()
+        loop.stop(_nothing, wait=False)
         raise
     return Memory(memory, loop, owner=True)

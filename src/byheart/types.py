@@ -5,13 +5,14 @@ turn them into text or milliseconds.
 """
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, Self
 
-from byheart.errors import InputError, ScopeError
+from byheart.errors import InputError, ScopeError, brief
 
 EpisodeType = Literal["conversation", "document", "fact", "event", "custom"]
 EPISODE_TYPES: tuple[EpisodeType, ...] = ("conversation", "document", "fact", "event", "custom")
@@ -38,8 +39,10 @@ def checked_id(field_name: str, value: object) -> str:
 
 
 def is_number(value: object) -> bool:
-    """Whether `value` is a finite int or float (and no bool)."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether `value` is a finite float, or an int (no bool) in the range of floats."""
+    if isinstance(value, int):
+        return not isinstance(value, bool) and abs(value) <= sys.float_info.max  # one beyond it fits no float
+    return isinstance(value, float) and math.isfinite(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +79,10 @@ class Scope:
 
     def __post_init__(self) -> None:
         given = {"user": self.user, "session": self.session, "space": self.space}
-        wanted = {"app": (), "user": ("user",), "session": ("user", "session"), "shared": ("space",)}.get(self.kind)
+        fields = {"app": (), "user": ("user",), "session": ("user", "session"), "shared": ("space",)}
+        wanted = fields.get(self.kind) if isinstance(self.kind, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
         if wanted is None:
-            raise ScopeError("scope.kind", f"is {self.kind!r}", "use app, user, session or shared")
+            raise ScopeError("scope.kind", f"is {brief(self.kind)}", "use app, user, session or shared")
         for name, value in given.items():
             if name in wanted:
                 checked_id(name, value)
@@ -134,7 +138,7 @@ class Coordinate:
         for axis, allowed in COORDINATE_AXES.items():
             if getattr(self, axis) not in allowed:
                 raise InputError(
-                    f"coordinate.{axis}", f"is {getattr(self, axis)!r}", f"use one of {', '.join(allowed)}"
+                    f"coordinate.{axis}", f"is {brief(getattr(self, axis))}", f"use one of {', '.join(allowed)}"
                 )
 
     def codes(self) -> tuple[int, ...]:
@@ -308,7 +312,7 @@ class Weights:
     def __post_init__(self) -> None:
         for name in ("relevance", "importance", "recency", "decay"):
             if not is_number(value := getattr(self, name)) or value < 0:
-                raise InputError(f"weights.{name}", f"is {value!r}", "use a finite number of at least 0")
+                raise InputError(f"weights.{name}", f"is {brief(value)}", "use a finite number of at least 0")
         total = self.relevance + self.importance + self.recency
         if abs(total - 1) > 1e-6:
             raise InputError("weights", f"sum to {total:g}", "make relevance, importance and recency sum to 1")
@@ -317,7 +321,7 @@ class Weights:
     def with_recency(cls, recency: float, decay: float = 0.01) -> Self:
         """The baseline 0.5 / 0.3 / 0.2 with another share for recency; relevance and importance keep their ratio."""
         if not is_number(recency) or not 0 <= recency <= 1:
-            raise InputError("recency_weight", f"is {recency!r}", "use a number from 0 to 1")
+            raise InputError("recency_weight", f"is {brief(recency)}", "use a number from 0 to 1")
         return cls((1 - recency) * 0.625, (1 - recency) * 0.375, recency, decay)
 
 

@@ -72,7 +72,7 @@ def cut(new: NewEpisode, now: datetime, known: Collection[str] = ()) -> list[Pie
 
 def embedding_text(piece: Piece) -> str:
     """The text that the model is given for a piece."""
-    return indexed_text(piece.text, speaker=piece.part.speaker, timestamp=piece.timestamp)
+    return indexed_text(piece.text, speaker=piece.part.speaker)
 
 
 async def embed(embedder: Embedder, pieces: Sequence[Piece]) -> list[Encoding]:
@@ -221,7 +221,7 @@ class Writer:
             raise StoreError(f"the episode with the key {new.key!r} was deleted or expired while it was written")
         return episode
 
-    async def write_many(self, scope: Scope, episodes: Sequence[NewEpisode]) -> BatchReport:
+    async def write_many(self, scope: Scope, episodes: Sequence[object]) -> BatchReport:
         """Write many episodes, a few hundred memories a transaction; what is refused is reported, the rest goes in."""
         errors: list[ItemError] = []
         checked: list[tuple[int, NewEpisode]] = []

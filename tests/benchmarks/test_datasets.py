@@ -100,22 +100,23 @@ PLUS = [
 def test_locomo_plus_is_stitched_into_the_conversations_beside_it(tmp_path: Path) -> None:
     write(tmp_path / "locomo" / "locomo10.json", [conversation("conv-1"), conversation("conv-2")])
     write(tmp_path / "locomo_plus" / "locomo_plus.json", PLUS)
-    first, second = locomo_plus(tmp_path / "locomo_plus")
-    assert [question.text for question in first.questions] == [
+    first, second, third = cases = locomo_plus(tmp_path / "locomo_plus")
+    assert [case.id for case in cases] == ["conv-1+0", "conv-2+1", "conv-1+2"]
+    assert [question.text for case in (first, third) for question in case.questions] == [
         "Nils: I asked a painter to do the ceiling.",
         "Nils: New shoes.",
     ]
     assert second.questions[0].gold == {"P1:1", "P1:2"}
-    units = {unit.id: unit for case in (first, second) for unit in case.units}
+    units = {unit.id: unit for case in cases for unit in case.units}
     assert units["P0:2"].spoken == "Ada: A scare like that stays with you."
     assert units["P1:1"].text == "I am saving for a boat; B-movies are all I watch."
     assert units["P2:2"].text == "Nice."
     asked_at = datetime(2024, 6, 4, 9, 5, tzinfo=UTC)
-    assert {question.asked_at for question in first.questions} == {asked_at}
+    assert {question.asked_at for case in cases for question in case.questions} == {asked_at}
     assert units["P0:1"].timestamp == asked_at - timedelta(days=14)
-    # Sessions stand in the order of their times: the cue of May 21 between May 1 and June 3.
-    assert [session for session, _ in first.sessions()] == ["session_2", "cue_0", "session_10", "cue_2"]
-    assert locomo_plus(tmp_path / "locomo_plus" / "locomo_plus.json") == [first, second]
+    # Sessions stand in the order of their times: the cue of May 21 between May 1 and June 3; no other item's cue.
+    assert [session for session, _ in first.sessions()] == ["session_2", "cue_0", "session_10"]
+    assert locomo_plus(tmp_path / "locomo_plus" / "locomo_plus.json") == cases
 
 
 def test_locomo_plus_without_locomo_says_what_to_do(tmp_path: Path) -> None:
@@ -123,7 +124,7 @@ def test_locomo_plus_without_locomo_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ImportFormatError, match="--locomo"):
         locomo_plus(file)
     elsewhere = write(tmp_path / "elsewhere" / "l.json", [conversation()])
-    assert len(locomo_plus(file, elsewhere)) == 1
+    assert len(locomo_plus(file, elsewhere)) == 3
 
 
 @pytest.mark.parametrize(

@@ -183,6 +183,7 @@ def test_scopes_keep_to_themselves(byheart: Byheart) -> None:
         (["remember", "x", "--importance", "much"], "--importance"),
         (["remember", "x", "--timestamp", "2025-05-01"], "2025-05-01T00:00:00Z"),
         (["recall", "x", "--after", "yesterday"], "'yesterday' is no time"),
+        (["recall", "x", "--after", "0001-01-01T00:00:00+14:00"], "is no time in UTC"),
         (["recall", "x", "--limit", "0"], "limit"),
         (["recall", "x", "--recency-weight", "7"], "recency_weight"),
         (["recall"], "query"),

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from byheart.errors import (
     StoreFullError,
 )
 from byheart.memory import AgentMemory, create_agent_memory, create_agent_memory_from_env
+from byheart.models.base import Encoding, without_tokens
 from byheart.models.custom import custom_embedder
 from byheart.testing.embedders import HashEmbedder
 from byheart.types import Chunking, NewEpisode, Part, Scope, Weights
@@ -34,9 +35,19 @@ def nested(depth: int) -> object:
     return value
 
 
+def cyclic() -> dict[str, object]:
+    value: dict[str, object] = {}
+    value["x"] = value
+    return value
+
+
 Call = Callable[[Any], Awaitable[object]]  # Any, because the calls are wrong on purpose
 ANY_SCOPE: Any = Scope
 ANY_CHUNKING: Any = Chunking
+ANY_EPISODE: Any = NewEpisode
+HUGE = 10**5000  # of more digits than Python writes, and beyond every float
+BEFORE_TIME = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
+AFTER_TIME = datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-12)))
 NAIVE = datetime(2026, 1, 1)  # noqa: DTZ001  (the point of the test)
 BAD: dict[str, tuple[str, Call]] = {
     "empty text": ("text", lambda m: m.remember("")),
@@ -91,6 +102,29 @@ BAD: dict[str, tuple[str, Call]] = {
     "empty id": ("episode_id", lambda m: m.get_episode("")),
     "forget nothing": ("episode_id", lambda m: m.forget(" ")),
     "topics": ("top_n", lambda m: m.extract_topics(0)),
+    "huge limit": ("limit", lambda m: m.recall("a", limit=HUGE)),
+    "huge score": ("min_score", lambda m: m.recall("a", min_score=HUGE)),
+    "huge recency": ("recency_weight", lambda m: m.recall("a", recency_weight=HUGE)),
+    "huge weight": ("weights.decay", lambda m: m.recall("a", weights=Weights(decay=HUGE))),
+    "huge importance": ("importance", lambda m: m.remember("a", importance=HUGE)),
+    "huge ttl": ("ttl", lambda m: m.remember("a", ttl=HUGE)),
+    "long ttl": ("ttl", lambda m: m.remember("a", ttl=1e300)),
+    "huge metadata": ("metadata.x", lambda m: m.remember("a", metadata={"x": HUGE})),
+    "cyclic metadata": ("metadata" + ".x" * 32, lambda m: m.remember("a", metadata=cyclic())),
+    "before year 1": ("timestamp", lambda m: m.remember("a", timestamp=BEFORE_TIME)),
+    "turn before year 1": ("messages[0].timestamp", lambda m: m.remember_conversation(
+        [{"role": "user", "content": "a", "timestamp": BEFORE_TIME}])),
+    "part after year 9999": ("timestamp", lambda m: m._write(NewEpisode((Part("a", timestamp=AFTER_TIME),)))),
+    "after year 9999": ("before", lambda m: m.recall("a", before=AFTER_TIME)),
+    "messages none": ("messages", lambda m: m.remember_conversation(None)),
+    "messages text": ("messages", lambda m: m.remember_conversation("hello")),
+    "part no part": ("part", lambda m: m._write(ANY_EPISODE(("a",)))),
+    "episodes none": ("episodes", lambda m: m.remember_many(None)),
+    "one episode": ("episodes", lambda m: m.remember_many(NewEpisode((Part("a"),)))),
+    "weights text": ("weights", lambda m: m.recall("a", weights="recency")),
+    "coordinate text": ("coordinate", lambda m: m.remember("a", coordinate="SEMANTIC")),
+    "axes text": ("coordinate", lambda m: m.recall("a", coordinate="SEMANTIC")),
+    "axis number": ("coordinate.scope", lambda m: m.recall("a", coordinate={"scope": 5})),
 }  # fmt: skip
 
 
@@ -124,6 +158,7 @@ async def test_a_missing_scope_is_an_error(memory: AgentMemory, scope: Any) -> N
         lambda: Scope("user"),
         lambda: Scope("app", user="a"),
         lambda: ANY_SCOPE("world"),
+        lambda: ANY_SCOPE(["app"]),
         lambda: Scope.of_user("u" * 1025),
         lambda: Scope.of_user("\ud800"),
     ],
@@ -159,6 +194,55 @@ async def test_an_unfit_embedder_stores_nothing(url: str, function: Any) -> None
         report = await memory.remember_many([NewEpisode((Part("one"),)), NewEpisode((Part("two"),))])
         assert [error.error for error in report.errors] == ["EmbedderError"] * 2
         assert (await memory.get_stats()).total_episodes == 0
+
+
+def no_list(texts: Sequence[str]) -> None:
+    """Answers nothing at all."""
+
+
+class Foreign:
+    """An embedder of somebody's own, which no base class checks."""
+
+    name, model, dimensions = "mine", "m1", 3
+
+    def __init__(self, function: Callable[[Sequence[str]], Any]) -> None:
+        self.function = function
+
+    async def embed(self, text: str) -> list[float]:
+        return [1.0, 0.0, float(len(text))]
+
+    async def embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
+        return [await self.embed(text) for text in texts]
+
+    async def encode(self, texts: Sequence[str], *, query: bool = False) -> list[Encoding]:
+        return [without_tokens([*vector]) for vector in self.function(texts)] if not query else []
+
+
+@pytest.mark.parametrize("function", [no_list, wrong_count, not_a_number, wrong_length])
+async def test_an_embedder_of_another_make_is_checked_too(url: str, function: Any) -> None:
+    async with await AgentMemory.open("bot", url, embedder=Foreign(function)) as memory:
+        with pytest.raises(EmbedderError):
+            await memory.remember("This must not be half stored")
+        with pytest.raises(EmbedderError):
+            await memory.recall("anything")
+        assert (await memory.get_stats()).total_episodes == 0
+
+
+@pytest.mark.parametrize(("name", "value"), [("embedder", "minilm"), ("config", {"max_episodes": 3})])
+def test_an_option_of_the_wrong_kind(name: str, value: Any) -> None:
+    options: dict[str, Any] = {name: value}
+    with pytest.raises(InputError) as caught:
+        AgentMemory("bot", "memory:", **options)
+    assert caught.value.field == name
+
+
+async def test_the_first_and_the_last_moment_come_back(memory: AgentMemory) -> None:
+    """Far times are kept exactly, and never make the store unreadable."""
+    moments = [datetime.min.replace(tzinfo=UTC), datetime(1900, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)]
+    for moment in moments:
+        await memory.remember("A moment", timestamp=moment)
+    assert [episode.created_at for episode in await memory.get_recent()] == moments[::-1]
+    assert len((await memory.recall("moment")).results) == 3
 
 
 async def picky(texts: Sequence[str]) -> list[list[float]]:
@@ -205,13 +289,14 @@ async def test_a_file_belongs_to_one_agent(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bad", "error"),
     [
-        ("", InputError), ("nonsense", InputError), ("ftp://x", InputError), ("redis://localhost", MissingPartError),
+        ("", InputError), (" ", InputError), ("nonsense", InputError), ("memory:/tmp/file", InputError),
+        ("sqlite:///\ud800.db", InputError), ("ftp://x", InputError), ("redis://localhost", MissingPartError),
         ("postgresql://localhost/x", MissingPartError),
     ],
 )  # fmt: skip
 def test_urls_that_lead_nowhere(bad: str, error: type[Exception]) -> None:
     with pytest.raises(error):
-        AgentMemory("bot", bad or " ")
+        AgentMemory("bot", bad)
 
 
 @pytest.mark.parametrize("agent", ["", " ", None, 3, "a\0b", "\udfff"])
@@ -221,7 +306,15 @@ def test_agent_ids(agent: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"default_ttl": -1}, {"default_ttl": math.inf}, {"max_episodes": -1}, {"max_text_bytes": 0}]
+    "options",
+    [
+        {"default_ttl": -1},
+        {"default_ttl": math.inf},
+        {"default_ttl": 1e300},
+        {"max_episodes": HUGE},
+        {"max_episodes": -1},
+        {"max_text_bytes": 0},
+    ],
 )
 def test_configs_that_make_no_sense(options: dict[str, Any]) -> None:
     with pytest.raises(InputError):

@@ -15,6 +15,7 @@ from byheart.retrieval.codec import (
     token_width,
     unpack,
     worth_keeping,
+    vector_width,
 )
 
 
@@ -37,7 +38,9 @@ def test_a_pooled_vector_comes_back_to_half_precision(vector: Vector) -> None:
 @given(st.integers(0, 2**32), st.integers(1, 20))
 def test_several_vectors_decode_as_each_alone(seed: int, count: int) -> None:
     data = [encode_vector(row) for row in random_units(seed, count, 24)]
-    assert np.array_equal(decode_vectors(data), np.stack([decode_vector(one) for one in data]))
+    into = np.zeros((count, vector_width(data[0])), np.float32)
+    decode_vectors(data, into)
+    assert np.array_equal(into, np.stack([decode_vector(one) for one in data]))
 
 
 @given(st.integers(0, 2**32), st.integers(1, 12), st.integers(1, 200))
@@ -72,7 +75,6 @@ def test_a_text_of_punctuation_keeps_what_it_has() -> None:
 
 def test_no_token_vectors_are_no_bytes() -> None:
     assert encode_tokens(encoding(np.zeros((0, 4), np.float32), []), "text") == b""
-    assert decode_vectors([]).shape == (0, 0)
 
 
 def test_a_memory_of_sixty_words_leaves_room_in_four_kilobytes() -> None:

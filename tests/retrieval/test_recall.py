@@ -59,7 +59,7 @@ class Desk:
         said: datetime = NOW - timedelta(days=30),
         expires: datetime | None = None,
     ) -> str:
-        encodings = await self.embedder.encode([indexed_text(text, speaker=None, timestamp=said) for text in texts])
+        encodings = await self.embedder.encode([indexed_text(text, speaker=None) for text in texts])
         memories = tuple(
             MemoryRow(
                 id=str(uuid.uuid4()),
@@ -68,7 +68,7 @@ class Desk:
                 timestamp=said,
                 terms=document_terms(text, speaker=None, timestamp=said),
                 vector=encode_vector(encoding.pooled),
-                tokens=encode_tokens(encoding, indexed_text(text, speaker=None, timestamp=said)),
+                tokens=encode_tokens(encoding, indexed_text(text, speaker=None)),
                 importance=importance,
             )
             for place, (text, encoding) in enumerate(zip(texts, encodings, strict=True))

@@ -37,6 +37,15 @@ def shares(query: str, text: str) -> bool:
     return bool(set(count_terms(query)) & set(count_terms(text)))
 
 
+@pytest.mark.parametrize("letter", "aбאبกक日")
+@pytest.mark.parametrize("marks", ["\u0302", "\u0302\u0323", "\u064b\u0651", "\u0e31", "\ufe0f", "\u00ad"])
+def test_a_letter_under_countless_marks_is_one_short_word(letter: str, marks: str) -> None:
+    """A time that grew with the square of the marks would take hours here."""
+    tokens = analyze(letter + marks * (300_000 // len(marks)))
+    assert tokens
+    assert all(len(token.term) <= 1024 for token in tokens)
+
+
 @given(ANY_TEXT)
 @example("a\ud800b\x00c")
 @example("㌔a𝟘")

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from byheart.cli import care, demo, ingest, read, write
-from byheart.cli.output import Output, forgive_encoding
+from byheart.cli.output import Output, prepare_streams
 from byheart.cli.session import BAD_INPUT, INTERRUPTED, OK
 
 app = typer.Typer(
@@ -44,7 +44,7 @@ for group in (write, read, ingest, care, demo):
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
-    forgive_encoding()
+    prepare_streams()
     try:
         code: object = app(list(arguments) or ["--help"], prog_name="byheart", standalone_mode=False)
     except typer.TyperException as error:

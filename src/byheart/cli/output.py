@@ -3,10 +3,12 @@
 import dataclasses
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import cast
 
 from rich.console import Console
@@ -59,8 +61,14 @@ def highlighted(hit: Hit) -> Text:
     return text
 
 
-def forgive_encoding() -> None:
-    """Let standard output write what its encoding lacks as an escape instead of failing."""
+def prepare_streams() -> None:
+    """Make the standard streams fit for any run.
+
+    One that the caller has closed leads nowhere, and standard output writes what its encoding lacks as an escape.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for the whole run
     stream: object = sys.stdout
     if isinstance(stream, io.TextIOWrapper):
         cast("io.TextIOWrapper", stream).reconfigure(errors="backslashreplace")

@@ -169,4 +169,7 @@ def moment(field_name: str, value: str | None) -> datetime | None:
     if when.tzinfo is None:
         fixed = when.isoformat()
         raise InputError(field_name, f"{value!r} has no zone", f"write {fixed}Z for UTC, or {fixed}+02:00")
-    return when.astimezone(UTC)
+    try:
+        return when.astimezone(UTC)
+    except OverflowError:
+        raise InputError(field_name, f"{value!r} is no time in UTC", "use one from year 1 to 9999") from None

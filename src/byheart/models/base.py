@@ -8,7 +8,7 @@ from typing import Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
-from byheart.errors import ByheartError, EmbedderError, InputError
+from byheart.errors import ByheartError, EmbedderError, InputError, brief
 from byheart.models.vectors import unit_rows
 
 Vector = npt.NDArray[np.float32]
@@ -166,6 +166,36 @@ class BaseEmbedder(ABC):
 
     def _error(self, problem: str) -> EmbedderError:
         return EmbedderError(f"{self.name} {self.model}: {problem}")
+
+
+class _Foreign(BaseEmbedder):
+    """Another's embedder, under the checks of `BaseEmbedder`."""
+
+    def __init__(self, inner: Embedder) -> None:
+        super().__init__(inner.name, inner.model, inner.dimensions)
+        self._inner = inner
+
+    async def _encode(self, texts: Sequence[str], *, query: bool) -> Sequence[Encoding]:
+        return [
+            Encoding(np.asarray(one.pooled), np.asarray(one.tokens), np.asarray(one.offsets))
+            for one in await self._inner.encode(texts, query=query)
+        ]
+
+
+def checked_embedder(embedder: Embedder) -> BaseEmbedder:
+    """The embedder, if its answers are checked; else itself behind the checks of `BaseEmbedder`.
+
+    Raises:
+        InputError: it is no embedder.
+    """
+    if isinstance(embedder, BaseEmbedder):
+        return embedder
+    try:
+        return _Foreign(embedder)
+    except (AttributeError, TypeError) as error:
+        raise InputError(
+            "embedder", f"is {brief(embedder)}", "pass an Embedder, such as custom_embedder(...)"
+        ) from error
 
 
 def _check_texts(texts: object) -> None:

@@ -17,6 +17,10 @@ from byheart.text.analyzer import analyze
 
 #: The name of this form of bytes; part of a store's model identity, so that two forms never meet in one store.
 CODEC = "f16+sign.1"
+#: Pooled vectors that are decoded at once, so that loading many takes little more room than they do.
+_BLOCK = 1024
+#: Token vectors in one matrix product.
+_STACK = 64
 
 
 def encode_vector(pooled: Vector) -> bytes:
@@ -33,11 +37,21 @@ def decode_vector(data: bytes) -> Vector:
     return np.frombuffer(data, "<f2").astype(np.float32)
 
 
-def decode_vectors(data: Sequence[bytes]) -> Vector:
-    """Several pooled vectors of one dimension as float32 of shape (n, dimensions)."""
-    if not data:
-        return np.zeros((0, 0), np.float32)
-    return np.frombuffer(b"".join(data), "<f2").reshape(len(data), -1).astype(np.float32)
+def vector_width(data: bytes) -> int:
+    """How many dimensions the pooled vector has that `encode_vector` made the bytes from."""
+    return len(data) // 2
+
+
+def decode_vectors(data: Sequence[bytes], into: Vector) -> None:
+    """Several pooled vectors of one dimension.
+
+    Args:
+        data: n of them.
+        into: float32 of shape (n, dimensions), where they are written.
+    """
+    for start in range(0, len(data), _BLOCK):
+        block = data[start : start + _BLOCK]
+        into[start : start + _BLOCK] = np.frombuffer(b"".join(block), "<f2").reshape(len(block), -1)
 
 
 def token_width(dimensions: int) -> int:
@@ -81,11 +95,16 @@ def similarity(codes: npt.NDArray[np.uint8], tokens: Vector) -> Vector:
     Returns:
         float32 of shape (n, t).
     """
-    dimensions = tokens.shape[1]
+    (count, _), (asked, dimensions) = codes.shape, tokens.shape
     scale = np.float32(1 / math.sqrt(dimensions))
-    bits = np.unpackbits(codes, axis=1, count=dimensions).astype(np.float32)
-    # `np.dot`: `@` reads the processor's floating-point flags, which BLAS kernels may leave raised without a cause.
-    similar = np.dot(bits, np.ascontiguousarray(tokens.T) * (2 * scale))
+    stacks = -(-count // _STACK)
+    bits = np.zeros((stacks * _STACK, dimensions), np.float32)
+    bits[:count] = np.unpackbits(codes, axis=1, count=dimensions)
+    # A stack of small products: BLAS spreads a large one over threads, which wait for each other on a busy machine.
+    # BLAS kernels may leave floating-point flags raised without a cause.
+    with np.errstate(all="ignore"):
+        stacked = np.matmul(bits.reshape(stacks, _STACK, dimensions), np.ascontiguousarray(tokens.T) * (2 * scale))
+    similar = stacked.reshape(-1, asked)[:count]
     similar -= tokens.sum(axis=1) * scale
     return similar
 

@@ -25,19 +25,19 @@ def spoken_date(timestamp: datetime) -> str:
     return f"{timestamp.day} {_MONTHS[timestamp.month - 1]} {timestamp.year}"
 
 
-def indexed_text(text: str, *, speaker: str | None, timestamp: datetime | None) -> str:
-    """The text that is embedded for a memory: `[8 May 2023] Caroline: text`.
+def indexed_text(text: str, *, speaker: str | None) -> str:
+    """The text that is embedded for a memory: `Caroline: text`.
 
-    Questions name who and when, so the vectors must know it: without the speaker the mean vector found 29.8 instead of
-    45.5 % of the evidence turns of LoCoMo among the ten best.
+    Questions name who, so the vectors must know it: without the speaker the mean vector found 29.8 instead of 45.5 % of
+    the evidence turns of LoCoMo among the ten best. The date is left to the terms: in front of the text it makes
+    vectors alike that have nothing but the day in common (LoCoMo, turns in the top ten: .780 with it, .785 without;
+    LoCoMo-Plus .229 and .328; QMSum, any in the top ten: .848 and .861).
 
     Args:
         text: the memory's text.
         speaker: who said it; left out if None.
-        timestamp: when; left out if None.
     """
-    said = f"{speaker}: {text}" if speaker else text
-    return f"[{spoken_date(timestamp)}] {said}" if timestamp else said
+    return f"{speaker}: {text}" if speaker else text
 
 
 def document_terms(text: str, *, speaker: str | None, timestamp: datetime | None) -> dict[str, int]:
@@ -48,4 +48,5 @@ def document_terms(text: str, *, speaker: str | None, timestamp: datetime | None
         speaker: who said it.
         timestamp: when.
     """
-    return count_terms(indexed_text(text, speaker=speaker, timestamp=timestamp))
+    said = indexed_text(text, speaker=speaker)
+    return count_terms(f"[{spoken_date(timestamp)}] {said}" if timestamp else said)

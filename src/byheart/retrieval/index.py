@@ -1,31 +1,30 @@
 """The search arrays of one partition, kept in step with the store by deltas."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from byheart.retrieval.arrays import Bytes, Column, Floats, Ints, Longs, Mask, ranges
-from byheart.retrieval.codec import decode_vectors
+from byheart.retrieval.codec import decode_vector, decode_vectors, vector_width
 from byheart.retrieval.postings import Postings
 from byheart.stores.base import IndexDelta, IndexRow
 from byheart.types import COORDINATE_AXES
 
-#: The first ten fields of an `IndexRow`, under the same names.
-RECORD = np.dtype(
-    [
-        ("seq", np.int64),
-        ("episode", np.int64),
-        ("session", np.int64),
-        ("timestamp", np.int64),
-        ("expires", np.int64),
-        ("last_accessed", np.int64),
-        ("importance", np.float32),
-        ("type", np.int8),
-        ("role", np.int8),
-        ("coordinate", np.int8, (len(COORDINATE_AXES),)),
-    ]
-)
+#: The first ten fields of an `IndexRow`, under the same names, each with its kind.
+FIELDS: Mapping[str, type[np.generic]] = {
+    "seq": np.int64,
+    "episode": np.int64,
+    "session": np.int64,
+    "timestamp": np.int64,
+    "expires": np.int64,
+    "last_accessed": np.int64,
+    "importance": np.float32,
+    "type": np.int8,
+    "role": np.int8,
+    "coordinate": np.int8,
+}
 #: Slots of deleted memories are swept out once they are more than a quarter of all, and more than these.
 FEW_DEAD = 256
 
@@ -42,7 +41,7 @@ class PartitionIndex:
         self._clear()
 
     def _clear(self) -> None:
-        self._records = Column(np.zeros(0, RECORD))
+        self._records = {name: Column(_empty(name)) for name in FIELDS}
         self._alive = Column(np.zeros(0, np.bool_))
         self._lengths = Column(np.zeros(0, np.float32))
         self._groups = Column(np.zeros(0, np.int32))
@@ -62,7 +61,7 @@ class PartitionIndex:
     @property
     def size(self) -> int:
         """How many slots there are, those of deleted memories included."""
-        return len(self._records.values)
+        return len(self._alive.values)
 
     @property
     def living(self) -> int:
@@ -72,10 +71,12 @@ class PartitionIndex:
     @property
     def nbytes(self) -> int:
         """How many bytes the arrays hold."""
-        columns = (self._records, self._alive, self._lengths, self._groups, self._links, self._bounds, self._codes)
+        columns = (self._alive, self._lengths, self._groups, self._links, self._bounds, self._codes)
+        records = sum(column.nbytes for column in self._records.values())
         pooled = self._pooled.nbytes if self._pooled is not None else 0
         # A Python dict of ints takes about 100 bytes an entry.
-        return sum(column.nbytes for column in columns) + pooled + self.postings.nbytes + 100 * len(self._slots)
+        others = records + pooled + self.postings.nbytes + 100 * len(self._slots)
+        return sum(column.nbytes for column in columns) + others
 
     @property
     def alive(self) -> Mask:
@@ -102,14 +103,14 @@ class PartitionIndex:
         """For each slot, its memory's pooled vector; shape (size, dimensions)."""
         return np.zeros((0, 0), np.float32) if self._pooled is None else self._pooled.values
 
-    def column(self, name: str) -> npt.NDArray[np.int64]:
-        """For each slot, one of the integer fields of `RECORD`."""
-        return self._records.values[name]
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """For each slot, one of the `FIELDS`."""
+        return self._records[name].values
 
     @property
     def importance(self) -> Floats:
         """For each slot, its memory's importance."""
-        return self._records.values["importance"]
+        return self.column("importance")
 
     def token_codes(self, slots: Longs, width: int) -> tuple[Bytes, Longs]:
         """The token codes of some slots, one after the other.
@@ -155,12 +156,13 @@ class PartitionIndex:
         start, end = self._bounds.values[slot]
         same = (
             self._codes.values[start:end].tobytes() == row.tokens
-            and np.array_equal(self.pooled[slot], decode_vectors([row.vector])[0])
+            and np.array_equal(self.pooled[slot], decode_vector(row.vector))
             and self.lengths[slot] == np.frombuffer(row.term_counts, "<i4").sum()
             and int(self.groups[slot]) == self._group_numbers.get(_group_key(row))
         )
         if same:
-            self._records.values[slot] = np.array([tuple(row[:10])], RECORD)[0]
+            for name in FIELDS:
+                self.column(name)[slot] = getattr(row, name)
         else:
             self._delete([self._slots.pop(row.seq)])
         return same
@@ -182,44 +184,48 @@ class PartitionIndex:
         if not rows:
             return
         first = self.size
+        columns: dict[str, list[Any]] = {
+            name: [row[place] for row in rows] for place, name in enumerate(IndexRow._fields)
+        }
         slots = np.arange(first, first + len(rows), dtype=np.int32)
-        counts = np.frombuffer(b"".join([row.term_counts for row in rows]), "<i4").astype(np.int32, copy=False)
-        terms = np.frombuffer(b"".join([row.term_ids for row in rows]), "<i4").astype(np.int32, copy=False)
-        owners = np.repeat(slots, [len(row.term_ids) // 4 for row in rows])
+        counts = np.frombuffer(b"".join(columns["term_counts"]), "<i4").astype(np.int32, copy=False)
+        terms = np.frombuffer(b"".join(columns["term_ids"]), "<i4").astype(np.int32, copy=False)
+        owners = np.repeat(slots, [len(ids) // 4 for ids in columns["term_ids"]])
         self.postings.add(terms, owners, counts)
         self._lengths.append(np.bincount(owners - first, counts, len(rows)).astype(np.float32))
-        self._records.append(np.array([tuple(row[:10]) for row in rows], RECORD))
+        for name, kind in FIELDS.items():
+            self._records[name].append(np.array(columns[name], kind))
         self._alive.append(np.ones(len(rows), np.bool_))
-        vectors = decode_vectors([row.vector for row in rows])
         if self._pooled is None:
-            self._pooled = Column(vectors)
-        else:
-            self._pooled.append(vectors)
-        ends = np.cumsum([len(row.tokens) for row in rows]) + len(self._codes.values)
-        sizes = np.array([len(row.tokens) for row in rows])
+            self._pooled = Column(np.zeros((0, vector_width(rows[0].vector)), np.float32))
+        decode_vectors(columns["vector"], self._pooled.extend(len(rows)))
+        sizes = np.array([len(tokens) for tokens in columns["tokens"]])
+        ends = np.cumsum(sizes) + len(self._codes.values)
         self._bounds.append(np.stack((ends - sizes, ends), axis=1))
-        self._codes.append(np.frombuffer(b"".join([row.tokens for row in rows]), np.uint8))
-        self._slots.update(zip([row.seq for row in rows], slots.tolist(), strict=True))
-        self._link(rows, first)
+        self._codes.append(np.frombuffer(b"".join(columns["tokens"]), np.uint8))
+        self._slots.update(zip(columns["seq"], slots.tolist(), strict=True))
+        self._link(first)
         self._last_seq = max(self._last_seq, rows[-1].seq)
 
-    def _link(self, rows: Sequence[IndexRow], first: int) -> None:
-        numbers, last = self._group_numbers, self._last_in_group
-        groups: list[int] = []
-        before: list[int] = []
-        for slot, row in enumerate(rows, first):
-            number = numbers.setdefault(_group_key(row), len(last))
-            if number == len(last):
-                last.append(-1)
-            groups.append(number)
-            before.append(last[number])
-            last[number] = slot
-        links = np.full((len(rows), 2), -1, np.int32)
-        links[:, 0] = before
-        self._groups.append(np.array(groups, np.int32))
-        self._links.append(links)
-        followers = np.arange(first, first + len(rows), dtype=np.int32)[links[:, 0] >= 0]
-        self.links[links[links[:, 0] >= 0, 0], 1] = followers
+    def _link(self, first: int) -> None:
+        """Number the conversations of the slots from `first` on, and link each slot with the one before it there."""
+        sessions, episodes = self.column("session")[first:], self.column("episode")[first:]
+        keys, which = np.unique(np.where(sessions, sessions, -1 - episodes), return_inverse=True)
+        known = self._group_numbers
+        numbers = np.array([known.setdefault(key, len(known)) for key in keys.tolist()], np.int32)
+        self._last_in_group += [-1] * (len(known) - len(self._last_in_group))
+        order = np.argsort(which, kind="stable")
+        starts = np.flatnonzero(np.diff(which[order], prepend=-1))
+        ends = np.append(starts[1:], len(order)) - 1
+        before = np.empty(len(order), np.int32)
+        before[order[1:]] = order[:-1] + first
+        before[order[starts]] = [self._last_in_group[number] for number in numbers.tolist()]
+        for number, last in zip(numbers.tolist(), (order[ends] + first).tolist(), strict=True):
+            self._last_in_group[number] = last
+        self._groups.append(numbers[which])
+        self._links.append(np.stack((before, np.full_like(before, -1)), axis=1))
+        has = np.flatnonzero(before >= 0)
+        self.links[before[has], 1] = has + first
 
     def _sweep(self) -> None:
         kept = self.alive.copy()
@@ -234,12 +240,17 @@ class PartitionIndex:
         self._pooled = Column(self.pooled[kept])
         self._lengths = Column(self.lengths[kept])
         self._groups = Column(self.groups[kept])
-        self._records = Column(self._records.values[kept])
+        self._records = {name: Column(column.values[kept]) for name, column in self._records.items()}
         self._alive = Column(np.ones(int(kept.sum()), np.bool_))
         self.postings.sweep(kept, moved)
         self._slots = {seq: int(moved[slot]) for seq, slot in self._slots.items()}
         self._last_in_group = [int(moved[slot]) if slot >= 0 else -1 for slot in self._last_in_group]
         self._dead = 0
+
+
+def _empty(name: str) -> npt.NDArray[np.generic]:
+    """No rows of one of the `FIELDS`."""
+    return np.zeros((0, len(COORDINATE_AXES)) if name == "coordinate" else 0, FIELDS[name])
 
 
 def _group_key(row: IndexRow) -> int:

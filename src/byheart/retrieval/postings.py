@@ -19,7 +19,11 @@ class Segment:
     @classmethod
     def of(cls, terms: Ints, slots: Ints, counts: Ints) -> Self:
         """A segment of postings that come in the order of their slots."""
-        order = np.argsort(terms, kind="stable")
+        # By the lower half, then by the upper: numpy sorts 16 bits by radix, four times as fast as it sorts 32.
+        order = np.argsort(terms.astype(np.uint16), kind="stable")
+        upper = (terms >> 16).astype(np.uint16)
+        if upper.any():
+            order = order[np.argsort(upper[order], kind="stable")]
         return cls(terms[order], slots[order], counts[order])
 
     def then(self, later: "Segment") -> "Segment":

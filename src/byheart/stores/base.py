@@ -507,7 +507,10 @@ def _now() -> int:
 def _micros(field: str, time: datetime) -> int:
     if time.tzinfo is None:
         raise InputError(field, "is a naive time", "use an aware datetime, such as datetime.now(UTC)")
-    return to_micros(time)
+    try:
+        return to_micros(time.astimezone(UTC))
+    except OverflowError:
+        raise InputError(field, f"is {time.isoformat()}", "use one from year 1 to 9999 in UTC") from None
 
 
 def _check_text(field: str, text: str | None) -> None:

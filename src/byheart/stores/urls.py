@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import unquote
 
-from byheart.errors import InputError
+from byheart.errors import InputError, brief
 
 _PREFIX = "sqlite:///"
 _FORM = "use sqlite:///relative/path.db, sqlite:////absolute/path.db, or a folder that ends in /"
@@ -24,14 +24,15 @@ def sqlite_path(url: str, agent_id: str) -> Path:
         InputError: the URL is of another form.
     """
     if not url.startswith(_PREFIX):
-        raise InputError("url", f"is {url!r}", _FORM)
+        raise InputError("url", f"is {brief(url)}", _FORM)
     encoded = url.removeprefix(_PREFIX)
     if "?" in encoded:
         raise InputError("url", "has parameters after '?'", "pass options as arguments; write %3F for a '?' in a name")
     try:
         path = unquote(encoded, errors="strict")
-    except UnicodeDecodeError as error:
-        raise InputError("url", "has percent-encoded bytes that are no UTF-8", _FORM) from error
+        path.encode()
+    except UnicodeError as error:
+        raise InputError("url", "is no well-formed Unicode", _FORM) from error
     if not path or "\0" in path or path == ":memory:":
         raise InputError("url", "names no file", f"{_FORM}, or memory: for a store in the process")
     return Path(path) / agent_file_name(agent_id) if path.endswith("/") else Path(path)

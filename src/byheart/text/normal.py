@@ -18,12 +18,15 @@ _LETTERS = str.maketrans({
     "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ħ": "h", "ŧ": "t", "ı": "i", "ŋ": "n",
     "ѐ": "е", "ѝ": "и", "ё": "е",
 })  # fmt: skip
-_MARKS = regex.compile(
-    r"(?<=[\p{Latin}\p{Greek}\p{Hebrew}]\p{Mn}*)\p{Mn}+"  # accents and vowel points
-    r"|(?<=\p{Cyrillic}\p{Mn}*)[\u0300\u0301]+|(?<=\u0435)\u0308"  # stress marks; the dots of ё
-    r"|[\u0640\u064B-\u0652\u0670]+"  # Arabic vowel points and the stretching line
+_MARKED = regex.compile(
+    r"(?P<bare>[\p{Latin}\p{Greek}\p{Hebrew}])\p{Mn}++"  # accents and vowel points
+    r"|(?P<cyrillic>\p{Cyrillic}\p{Mn}++)"
+    r"|[\u0640\u064B-\u0652\u0670]++"  # Arabic vowel points and the stretching line
 )
+_STRESS: dict[int, None] = {0x300: None, 0x301: None}
 _UNSEEN = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Cf}]+")
+#: No word is that long. Putting the marks of one letter in order takes a time that grows with their square.
+_MOST_CHARACTERS = 1024
 _DIGIT = regex.compile(r"[\p{Nd}--0-9]", regex.V1)
 _STRAIGHT = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "׳": "'", "״": '"'})
 
@@ -32,8 +35,20 @@ def _ascii_digit(match: "regex.Match[str]") -> str:
     return str(unicodedata.decimal(match.group(), match.group()))  # itself, if Python's Unicode is the older one
 
 
+def _unmarked(match: "regex.Match[str]") -> str:
+    """A letter without its marks; of a Cyrillic one the stress marks and the dots of `ё` go."""
+    cyrillic: str | None = match["cyrillic"]
+    if cyrillic:
+        return cyrillic.replace("\u0435\u0308", "\u0435", 1).translate(_STRESS)
+    return match["bare"] or ""
+
+
 def normalised(word: str) -> str:
-    """NFKC, case folded, digits in ASCII, apostrophes straight, nothing invisible; accents stay (Unicode, D146)."""
+    """NFKC, case folded, digits in ASCII, apostrophes straight, nothing invisible; accents stay (Unicode, D146).
+
+    Of a word of more than 1,024 characters, the first 1,024.
+    """
+    word = word[:_MOST_CHARACTERS]
     if word.isascii():
         return word.lower()
     word = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", word).casefold())
@@ -46,5 +61,5 @@ def folded(word: str) -> str:
     """A normalised word without its accents, for the scripts in which they are an ornament (see the module)."""
     if word.isascii():
         return word
-    bare = _MARKS.sub("", unicodedata.normalize("NFD", word.translate(_LETTERS)))
+    bare = _MARKED.sub(_unmarked, unicodedata.normalize("NFD", word.translate(_LETTERS)))
     return unicodedata.normalize("NFC", bare.translate(_LETTERS))

@@ -1,5 +1,7 @@
 """The store that lives in one SQLite file."""
 
+import os
+import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,7 +10,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 import anyio.to_thread
 import apsw
 
-from byheart.errors import InputError, StoreReadOnlyError
+from byheart.errors import InputError, StoreError, StoreReadOnlyError
 from byheart.stores.base import (
     Added,
     BaseStore,
@@ -36,9 +38,9 @@ _READERS = 4
 class SQLiteStore(BaseStore):
     """One agent's memories in one SQLite file, which several processes may use at once.
 
-    Writes go through one connection, one after another; reads run beside them on a few more, each on a thread. A call
-    that is cancelled finishes its transaction first, so none is left open. A commit is on the disk when its call
-    returns (WAL, `synchronous=FULL`, one fsync).
+    Writes go through one connection, one after another; reads run beside them on a few more, each on a thread. What a
+    cancelled call has begun goes on to its end, so no transaction is left open. A commit is on the disk when its
+    call returns (WAL, `synchronous=FULL`, one fsync).
 
     Args:
         path: the file; it and its folders are made where they are missing.
@@ -67,6 +69,9 @@ class SQLiteStore(BaseStore):
         self._forgotten = Forgotten()
         self._write_lane = anyio.CapacityLimiter(1)
         self._read_lanes = anyio.CapacityLimiter(_READERS)
+        # A task that asyncio cancels leaves its lane while its thread still works.
+        self._write_lock = threading.Lock()
+        self._process = os.getpid()
 
     @property
     def path(self) -> Path:
@@ -77,7 +82,10 @@ class SQLiteStore(BaseStore):
         await anyio.to_thread.run_sync(self._connect, limiter=self._write_lane)
 
     def _connect(self) -> None:
-        with translated(self._path):
+        with self._write_lock, translated(self._path):
+            if self._writer is not None or self._readers:  # a call that was cancelled got here first
+                return
+            self._process = os.getpid()
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 self._writer = open_writer(self._path, self._agent_id, self._busy_seconds)
@@ -96,7 +104,7 @@ class SQLiteStore(BaseStore):
         await anyio.to_thread.run_sync(self._disconnect, limiter=self._write_lane)
 
     def _disconnect(self) -> None:
-        with translated(self._path):
+        with self._write_lock, translated(self._path):
             while self._readers:
                 self._readers.pop().close()
             if self._writer is not None:
@@ -119,6 +127,7 @@ class SQLiteStore(BaseStore):
     @contextmanager
     def _reader(self) -> Generator[apsw.Connection]:
         """A connection that nobody else has meanwhile."""
+        self._check_process()
         connection = self._readers.pop() if self._readers else self._connect_reader()
         try:
             yield connection
@@ -146,12 +155,17 @@ class SQLiteStore(BaseStore):
             return result
 
         def write_through() -> R:
-            with translated(self._path):
+            with self._write_lock, translated(self._path):
                 return patiently(work, self._busy_seconds)
 
         return await anyio.to_thread.run_sync(write_through, limiter=self._write_lane)
 
+    def _check_process(self) -> None:
+        if self._process != os.getpid():
+            raise StoreError(f"{self._path}: was opened before this process was forked; open it again in this process")
+
     def _write_connection(self) -> apsw.Connection:
+        self._check_process()
         if self._writer is None:
             raise StoreReadOnlyError(f"{self._path}: may not be written; give write access to the file and its folder")
         return self._writer
@@ -224,14 +238,14 @@ class SQLiteStore(BaseStore):
 
     async def _purge(self) -> PurgeReport:
         def work() -> PurgeReport:
-            with translated(self._path):
+            with self._write_lock, translated(self._path):
                 return purge(self._write_connection(), self._path, self._forgotten, self._busy_seconds)
 
         return await anyio.to_thread.run_sync(work, limiter=self._write_lane)
 
     async def _check(self) -> list[Check]:
         def work() -> list[Check]:
-            with translated(self._path), consistent(self._path):
+            with self._write_lock, translated(self._path), consistent(self._path):
                 if self._writer is not None:
                     return check_store(self._writer, self._path)
                 with self._reader() as connection:
