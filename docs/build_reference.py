@@ -46,6 +46,7 @@ def section(name: str) -> Iterator[str]:
 def signature(function: Any) -> str:  # noqa: ANN401
     """A callable's signature, a parameter a line where it is long."""
     text = str(inspect.signature(function)).replace("byheart.types.", "").replace("collections.abc.", "")
+    text = text.replace(str(byheart.Scope.app()), "APP_SCOPE").replace(str(byheart.Chunking()), "DEFAULT_CHUNKING")
     for module in ("byheart.models.base.", "byheart.engine.", "byheart.sync.", "byheart.memory.", "datetime."):
         text = text.replace(module, "")
     text = text.replace("self, ", "").replace("(self)", "()")

@@ -47,7 +47,7 @@ def run_quality(case: Case, systems: Sequence[str] = quality.SYSTEMS) -> quality
 
 
 def test_quality_reports_every_system_group_and_metric() -> None:
-    """N15: the report has the shape that outsiders read."""
+    """N15: every system, group and metric. N15: the report has the shape that outsiders read."""
     report = run_quality(tiny_case())
     written = json.loads(json.dumps(report.as_json()))
     assert set(written) == {
@@ -106,7 +106,7 @@ def test_each_text_is_embedded_once_and_a_query_apart_from_a_document() -> None:
 
 
 def test_speed_reports_the_figures_that_outsiders_read() -> None:
-    """N15."""
+    """N15: the figures of speed and size. N15."""
 
     async def run() -> dict[str, object]:
         return await speed.measure(400, 2, HashEmbedder(), queries=20)

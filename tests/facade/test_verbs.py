@@ -138,7 +138,7 @@ async def test_recency_counts_from_now(memory: AgentMemory) -> None:
 
 
 async def test_the_context_fits_its_budget(memory: AgentMemory) -> None:
-    """C2: format_for_llm and build_context; the seed's header and marks."""
+    """P1: C2: format_for_llm and build_context; the seed's header and marks."""
     await memory.remember_fact("The user prefers dark mode and TypeScript", ["preferences"])
     for number in range(40):
         await memory.remember(f"Invoice {number} for the garden fence was paid by bank transfer")
@@ -222,6 +222,7 @@ async def test_blocks_validate_against_the_protocol(memory: AgentMemory) -> None
 
 
 async def test_a_batch_reports_each_item(memory: AgentMemory) -> None:
+    """N1: every item has an id or a reason."""
     episodes = [
         NewEpisode((Part("A fine first note"),), key="a"),
         NewEpisode((Part("   "),), key="b"),
@@ -249,7 +250,7 @@ async def test_expired_memories_are_gone(memory: AgentMemory) -> None:
 
 
 async def test_scopes_never_mix(memory: AgentMemory) -> None:
-    """N11, C16: a user's reads see its own and the application's memories, and nobody else's, whatever the ids."""
+    """G20, N11, C16: a user's reads see its own and the application's memories, and nobody else's, whatever the ids."""
     ids = ["a", "a_b", "a%", "a\\", "a.b", "A", "ａ", "*", "acme", "acme-corp", "日本", "x" * 300, "a'); --"]
     shared = await memory.remember("The office opens at nine")
     own: dict[str, Episode] = {}

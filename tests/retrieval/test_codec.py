@@ -14,8 +14,8 @@ from byheart.retrieval.codec import (
     similarity,
     token_width,
     unpack,
-    worth_keeping,
     vector_width,
+    worth_keeping,
 )
 
 
