@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from byheart.models.base import Embedder, Encoding
 
-
 #: How many bytes of answers are kept from one case to the next: token vectors of large cases take gigabytes.
 CEILING = 2 * 2**30
 

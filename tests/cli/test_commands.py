@@ -214,10 +214,11 @@ def test_another_agents_file_is_exit_code_3(byheart: Byheart) -> None:
 
 
 def test_control_characters_cannot_drive_the_terminal(byheart: Byheart) -> None:
-    byheart("remember", "red \x1b[31malert\x07 bell")
-    printed = byheart("recall", "alert") + byheart("recent")
-    assert "\x1b" not in printed
-    assert "\x07" not in printed
+    evil = "red \x1b[31malert\x07 \x9b31m \u202ebell"
+    byheart("remember", evil)
+    printed = byheart("recall", "alert") + byheart("recent") + byheart("recent", "--json")
+    assert not set("\x1b\x07\x9b\u202e") & set(printed)
+    assert json.loads(byheart("recent", "--json"))[0]["chunks"][0]["text"] == evil
 
 
 def test_markup_in_a_memory_is_printed_as_it_is(byheart: Byheart) -> None:

@@ -50,6 +50,15 @@ def test_nothing_found_is_exit_code_1() -> None:
     assert run("show", "ep_none").returncode == 1
 
 
+@pytest.mark.parametrize(("command", "code"), [("remember - <&-", 2), ("stats >&-", 0), ("stats >&- 2>&-", 0)])
+def test_a_standard_stream_that_is_closed_leads_nowhere(command: str, code: int) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$0" -m byheart.cli {command}', sys.executable], capture_output=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert b"Traceback" not in done.stderr
+
+
 def test_a_closed_pipe_is_quiet() -> None:
     reading, writing = os.pipe()
     os.close(reading)

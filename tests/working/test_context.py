@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from byheart.text.tokens import estimate_tokens
 from byheart.types import Chunk, Episode, EpisodeType, Evidence, Scope
-from byheart.working.context import HEADER, folded, from_episodes, render
+from byheart.working.context import HEADER, folded, from_episodes, render, repeated
 
 DAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
@@ -81,6 +81,42 @@ def test_a_memory_cannot_forge_a_heading_a_mark_or_a_fence() -> None:
             assert first == HEADER
             assert all(line.startswith(("    ", f"[{kind}", "Ann", "-: ")) for line in others)
             assert sum(line.startswith("[fact]") for line in others) == (kind == "fact")
+
+
+def test_chunks_of_one_text_are_shown_whole_without_what_they_repeat() -> None:
+    first, shared, last = "The first sentence is here.", "This one stands in both chunks.", "The end."
+    told = episode("d", [f"{first} {shared}", f"{shared} {last}"], kind="document", speaker=None)
+    expected = f"{HEADER}\n[document, 8 May 2023] {first} {shared} {last}"
+    assert render(evidence(told, [0.1, 0.9]), max_tokens=100) == expected
+
+
+def test_a_text_that_does_not_fit_is_joined_as_far_as_it_does() -> None:
+    shared = ["Sentence one is repeated.", "Sentence two is repeated.", "Sentence three is repeated."]
+    texts = [shared[0], f"{shared[0]} {shared[1]}", f"{shared[1]} {shared[2]}", f"{shared[2]} {'x' * 400}"]
+    told = episode("d", texts, kind="document", speaker=None)
+    rendered = render(evidence(told, [0.1, 0.9, 0.8, 0.2]), max_tokens=60)
+    assert rendered == f"{HEADER}\n[document, 8 May 2023] {' '.join(shared)}"
+
+
+def test_turns_that_only_meet_in_a_word_stay_apart() -> None:
+    talk = episode("t", ["That is fine", "fine by me"])
+    assert render(evidence(talk, [0.9, 0.8]), max_tokens=100).splitlines()[2:] == [
+        "Ann: That is fine",
+        "Ann: fine by me",
+    ]
+
+
+def test_short_turns_beside_one_that_is_shown_come_before_better_ones_elsewhere() -> None:
+    talk = episode("t", ["Really?", "word " * 20, "Yes.", "long " * 20])
+    other = episode("o", ["other " * 20])
+    rendered = render([*evidence(talk, [0.1, 0.9, 0.1, 0.1]), *evidence(other, [0.5])], max_tokens=52)
+    assert rendered.splitlines()[2:] == ["Ann: Really?", "Ann: " + ("word " * 20).strip(), "Ann: Yes."]
+
+
+@given(st.text(alphabet="ab ", max_size=12), st.text(alphabet="ab ", max_size=12))
+def test_the_longest_repetition_is_found(before: str, after: str) -> None:
+    lengths = [length for length in range(len(before) + 1) if before.endswith(after[:length]) and length <= len(after)]
+    assert repeated(before, after) == max(lengths)
 
 
 def test_nothing_is_no_context() -> None:

@@ -17,7 +17,8 @@ from rich.text import Text
 
 from byheart.types import Hit
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+#: What drives a terminal, or turns the direction of what follows.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 _MARKED = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 _BAR = 10
 
@@ -92,7 +93,8 @@ class Output:
     def json(self, value: object) -> None:
         """Print a value as JSON."""
         unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-        sys.stdout.write(json.dumps(plain(value), ensure_ascii=not unicode, indent=2) + "\n")
+        text = json.dumps(plain(value), ensure_ascii=not unicode, indent=2)
+        sys.stdout.write(_CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
 
     def line(self, text: str | Text = "", style: str | None = None) -> None:
         """Print a line, or a text of several; a terminal wraps it, a pipe gets it whole."""

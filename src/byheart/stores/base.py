@@ -380,10 +380,17 @@ class BaseStore(ABC):
             await self._record_access(scope, seqs, _micros("at", at), _now())
 
     async def clear(self, scopes: Sequence[Scope] | None = None) -> PurgeReport:
-        """Delete everything in the scopes (None: in the whole store), then purge."""
+        """Delete everything in the scopes (None: in the whole store), then purge.
+
+        Raises:
+            StoreError: the message says whether the purge alone failed.
+        """
         self._ready()
         await self._clear(scopes, _now())
-        return await self._purge()
+        try:
+            return await self._purge()
+        except StoreError as error:
+            raise type(error)(f"everything was deleted, but the purge failed, call purge again ({error})") from error
 
     async def purge(self) -> PurgeReport:
         """Rewrite what is left so that no byte of a forgotten text stays in any file, and prove it.

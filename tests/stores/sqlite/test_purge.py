@@ -140,6 +140,20 @@ async def test_another_process_reading_is_an_error_in_time(store: SQLiteStore) -
     assert occurrences(store.path.parent, [needle for _, found in rows[:5] for needle in found]) == 0
 
 
+async def test_a_clear_that_cannot_be_proved_says_what_it_did(store: SQLiteStore) -> None:
+    """N2: what was deleted is deleted; the purge alone is to be done again."""
+    row, needles = secret_row(1)
+    await store.add(ALICE, [row])
+    other = apsw.Connection(str(store.path))
+    execute(other, "BEGIN; SELECT count(*) FROM memory")
+    with pytest.raises(StoreBusyError, match="everything was deleted, but the purge failed"):
+        await store.clear([ALICE])
+    assert await texts_of(store, ALICE) == []
+    other.close()
+    await store.purge()
+    assert occurrences(store.path.parent, needles) == 0
+
+
 async def test_writes_go_on_after_a_purge(store: SQLiteStore) -> None:
     """N2: the writer's cache does not bring back what was zeroed behind its back."""
     for number in range(60):

@@ -180,10 +180,10 @@ _WRITE_ACCESS = "give write access to the file and its folder"
 _MEANINGS: Sequence[tuple[type[apsw.Error] | int, type[StoreError], str]] = (
     (apsw.SQLITE_IOERR_SHORT_READ, StoreCorruptError, "is cut short; restore it from a copy"),
     (apsw.SQLITE_IOERR_CORRUPTFS, StoreCorruptError, "lies on a damaged disk; restore it from a copy"),
-    (apsw.SQLITE_IOERR_WRITE, StoreFullError, "the disk takes no more; free some space, nothing was changed"),
-    (apsw.SQLITE_IOERR_SHMSIZE, StoreFullError, "the disk takes no more; free some space, nothing was changed"),
+    (apsw.SQLITE_IOERR_WRITE, StoreFullError, "the disk takes no more; free some space and try again"),
+    (apsw.SQLITE_IOERR_SHMSIZE, StoreFullError, "the disk takes no more; free some space and try again"),
     (apsw.BusyError, StoreBusyError, "another process held the store for too long; try again"),
-    (apsw.FullError, StoreFullError, "the disk is full; free some space, nothing was changed"),
+    (apsw.FullError, StoreFullError, "the disk is full; free some space and try again"),
     (apsw.ReadOnlyError, StoreReadOnlyError, f"may not be written; {_WRITE_ACCESS}"),
     (apsw.CantOpenError, StoreReadOnlyError, f"cannot be opened; {_WRITE_ACCESS}"),
     (apsw.CorruptError, StoreCorruptError, "is damaged; restore it from a copy"),
