@@ -93,3 +93,11 @@ def test_the_best_are_those_of_a_full_sort(numbers: list[float], count: int) -> 
     places = [place for place, number in enumerate(numbers) if number > float("-inf")]
     expected = sorted(places, key=lambda place: -numbers[place])[:count]
     assert best(np.array(numbers, np.float32), count).tolist() == expected
+
+
+@given(st.integers(0, 2**32), st.integers(0, 6000), st.sampled_from([0, 1, 3, 25, 100, 300]), st.sampled_from([1, 6]))
+def test_the_best_of_many_are_those_that_sorting_gives(seed: int, size: int, count: int, decimals: int) -> None:
+    values = np.random.default_rng(seed).standard_normal(size).astype(np.float32)
+    values = np.where(values > 2, np.float32(-np.inf), np.round(values, decimals))
+    order = np.argsort(-values, kind="stable")
+    assert best(values, count).tolist() == order[np.isfinite(values[order])][:count].tolist()

@@ -154,6 +154,18 @@ async def test_a_clear_that_cannot_be_proved_says_what_it_did(store: SQLiteStore
     assert occurrences(store.path.parent, needles) == 0
 
 
+async def test_what_stands_behind_a_live_term_is_no_residue(tmp_path: Path) -> None:
+    """N2: a term's number may be the byte that makes it look like a longer term that was forgotten."""
+    for filler in range(44, 58):
+        async with SQLiteStore(tmp_path / f"{filler}.db", AGENT) as store:
+            await store.add(ALICE, [episode_row(f"filler{number:04}") for number in range(filler)])
+            await store.add(ALICE, [episode_row("zetaqqx1"), episode_row("zetaqqx2")])
+            rows = [episode_row(f"zetaqqx{number}") for number in range(10, 30)]
+            await store.add(ALICE, rows)
+            await store.delete(ALICE, [row.id for row in rows])
+            assert (await store.purge()).texts_checked
+
+
 async def test_writes_go_on_after_a_purge(store: SQLiteStore) -> None:
     """N2: the writer's cache does not bring back what was zeroed behind its back."""
     for number in range(60):

@@ -19,6 +19,8 @@ from byheart.types import PurgeReport
 _MEMORY_VACUUM = 1 << 30
 _LIVE_BATCH = 2000
 _PAUSE = 0.01
+#: With the line end behind it, the shortest that `occurring` looks for.
+_SHORTEST_START = 7
 
 
 def purge(connection: apsw.Connection, path: Path, forgotten: Forgotten, busy_seconds: float) -> PurgeReport:
@@ -101,17 +103,29 @@ def _search(connection: apsw.Connection, path: Path, file: apsw.VFSFile, forgott
     if not wanted:
         return []
     wanted -= occurring(wanted, _live(connection))
-    hits = [path.name] if occurring(wanted, overlapping_blocks(file.xRead, file.xFileSize())) else []
+    found = occurring(wanted, overlapping_blocks(file.xRead, file.xFileSize()))
+    hits = [path.name] if _unexplained(connection, found) else []
     # The -shm file holds page numbers and checksums alone, and closing it would drop locks: it is not read.
     others = [other for other in _siblings(path) if not other.name.endswith("-shm")]
     hits += [other.name for other in others if occurring(wanted, [other.read_bytes()])]
     return [f"forgotten text in {name}" for name in hits]
 
 
+def _unexplained(connection: apsw.Connection, found: set[bytes]) -> set[bytes]:
+    """The pieces that are not the end of a live string and the bytes that happen to stand behind it.
+
+    The number of a live term `item2` may be the byte `9`, which together look like a forgotten `item29`.
+    """
+    starts = {piece[:length] + b"\n" for piece in found for length in range(_SHORTEST_START, len(piece))}
+    explained = occurring(starts, _live(connection)) if starts else set[bytes]()
+    ends = {start[:-1] for start in explained}
+    return {piece for piece in found if not any(piece.startswith(end) for end in ends)}
+
+
 def _live(connection: apsw.Connection) -> Iterator[bytes]:
     cursor = iterate(connection, SQL["live_strings"])
     while batch := list(islice(cursor, _LIVE_BATCH)):
-        yield "\n".join(text for (text,) in batch if text).encode()
+        yield "".join(f"{text}\n" for (text,) in batch if text).encode()
 
 
 def _siblings(path: Path) -> list[Path]:
