@@ -5,9 +5,11 @@ import secrets
 import string
 import uuid
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+
+from anyio import to_thread
 
 from byheart.arguments import checked_episode
 from byheart.errors import ByheartError, EmbedderError, InputError, StoreError
@@ -212,8 +214,7 @@ class Writer:
         """
         checked = checked_episode(new, self._max_text_bytes)
         known = await self._known(scope, [checked])
-        pieces = cut(checked, self._clock(), known.get(checked.key or "", ()))
-        [(row, added)] = await self._add(scope, [Draft(0, checked, pieces)])
+        [(row, added)] = await self._add(scope, [await self._draft(0, checked, known)])
         if row.id == added.episode_id:
             return as_episode(row, self._agent_id, scope)
         episode = await self._store.get([scope], added.episode_id)
@@ -231,7 +232,7 @@ class Writer:
             except InputError as error:
                 errors.append(ItemError(index, type(error).__name__, str(error)))
         added: dict[int, Added] = {}
-        for drafts in self._slices(checked, await self._known(scope, [new for _, new in checked])):
+        async for drafts in self._slices(checked, await self._known(scope, [new for _, new in checked])):
             added.update(await self._add_slice(scope, drafts, errors))
         return BatchReport(
             added={index: one.episode_id for index, one in added.items() if one.memories_added},
@@ -244,19 +245,25 @@ class Writer:
         keys = [new.key for new in episodes if new.key is not None]
         return await self._store.known_parts(scope, keys) if keys else {}
 
-    def _slices(
+    async def _slices(
         self, checked: Sequence[tuple[int, NewEpisode]], known: Mapping[str, frozenset[str]]
-    ) -> Iterator[list[Draft]]:
+    ) -> AsyncGenerator[list[Draft]]:
+        """Cut episodes and hand on a few hundred memories at a time."""
         drafts: list[Draft] = []
         waiting = 0
         for index, new in checked:
-            drafts.append(Draft(index, new, cut(new, self._clock(), known.get(new.key or "", ()))))
+            drafts.append(await self._draft(index, new, known))
             waiting += len(drafts[-1].pieces)
             if waiting >= SLICE_MEMORIES:
                 yield drafts
                 drafts, waiting = [], 0
         if drafts:
             yield drafts
+
+    async def _draft(self, index: int, new: NewEpisode, known: Mapping[str, frozenset[str]]) -> Draft:
+        """Cut an episode, in a thread: a text of a megabyte takes seconds."""
+        pieces = await to_thread.run_sync(cut, new, self._clock(), known.get(new.key or "", ()))
+        return Draft(index, new, pieces)
 
     async def _add_slice(self, scope: Scope, drafts: list[Draft], errors: list[ItemError]) -> dict[int, Added]:
         try:
@@ -273,13 +280,18 @@ class Writer:
         return {draft.index: one for draft, (_, one) in zip(drafts, added, strict=True)}
 
     async def _add(self, scope: Scope, drafts: Sequence[Draft]) -> list[tuple[EpisodeRow, Added]]:
+        encodings = await embed(self._embedder, [piece for draft in drafts for piece in draft.pieces])
+        rows = await to_thread.run_sync(self._rows, scope, drafts, encodings)
+        return list(zip(rows, await self._store.add(scope, rows), strict=True))
+
+    def _rows(self, scope: Scope, drafts: Sequence[Draft], encodings: Sequence[Encoding]) -> list[EpisodeRow]:
         now = self._clock()
-        encodings = iter(await embed(self._embedder, [piece for draft in drafts for piece in draft.pieces]))
-        rows = [
+        remaining = iter(encodings)
+        return [
             build_row(
                 draft.new,
                 draft.pieces,
-                [next(encodings) for _ in draft.pieces],
+                [next(remaining) for _ in draft.pieces],
                 episode_id=new_episode_id(self._agent_id, now),
                 scope=scope,
                 now=now,
@@ -287,4 +299,3 @@ class Writer:
             )
             for draft in drafts
         ]
-        return list(zip(rows, await self._store.add(scope, rows), strict=True))

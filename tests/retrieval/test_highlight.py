@@ -57,7 +57,7 @@ def test_the_message_comes_first_and_nothing_twice(message: str) -> None:
         assert len(set(strings)) == len(strings)
         if message.strip():
             assert strings[0] == message.strip()
-    assert len(queries.strings) <= 2 + MOST_SENTENCES
+    assert len(queries.strings) <= 2 + 2 * MOST_SENTENCES
 
 
 def test_a_message_of_several_sentences_is_taken_apart() -> None:

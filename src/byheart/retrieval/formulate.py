@@ -5,8 +5,13 @@ from dataclasses import dataclass
 from byheart.text.analyzer import analyze
 from byheart.text.sentences import sentences
 
-#: How many sentences of a long message are searched for by themselves: each costs a forward pass of about 3 ms.
-MOST_SENTENCES = 4
+#: How many of a message's first, and of its last, sentences are searched for by themselves: each costs a forward pass
+#: of about 3 ms. A long message often asks at its end.
+MOST_SENTENCES = 2
+#: How many characters of a message are searched for by their words, and how many of a string are embedded. A message
+#: may be as long as a text; what it is about shows in its first pages, and a search must not take seconds.
+MOST_SEARCHED = 32_768
+MOST_EMBEDDED = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +35,11 @@ class Queries:
 
     @property
     def embedded(self) -> tuple[str, ...]:
-        """Those that the vector search gets, the message first; its bare words would find the same once more."""
-        return tuple(dict.fromkeys((self.message, *self.sentences)))
+        """Those that the vector search gets, the message first; its bare words would find the same once more.
+
+        Each is cut to `MOST_EMBEDDED` characters.
+        """
+        return tuple(dict.fromkeys(text[:MOST_EMBEDDED] for text in (self.message, *self.sentences)))
 
 
 def content_words(message: str) -> str:
@@ -44,8 +52,10 @@ def formulate(query: str) -> Queries:
     """The query strings of one message: itself, its content words, and its sentences if it has several (P7).
 
     Args:
-        query: the message as it came.
+        query: the message as it came; its first 32,768 characters are used.
     """
-    message = query.strip() or query
-    parts = tuple(message[span.start : span.end] for span in sentences(message))
-    return Queries(message, content_words(message), parts[:MOST_SENTENCES] if len(parts) > 1 else ())
+    message = (query.strip() or query)[:MOST_SEARCHED]
+    spans = sentences(message)
+    chosen = spans if len(spans) <= 2 * MOST_SENTENCES else (*spans[:MOST_SENTENCES], *spans[-MOST_SENTENCES:])
+    parts = tuple(message[span.start : span.end] for span in chosen)
+    return Queries(message, content_words(message), parts if len(parts) > 1 else ())

@@ -9,6 +9,7 @@ A memory's text is data. It always follows a mark or a name on its line, and its
 that none of it can pass for a heading, for another memory's mark, or for a fence.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +20,8 @@ from byheart.types import Chunk, Episode, Evidence, Hit, Scope
 
 HEADER = "## Relevant Memories"
 _INDENT = "\n    "
+#: Control characters are nothing to read, and a terminal might obey them.
+_CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 133), *range(134, 160)))
 _LEAST_CUT = 40  # characters; less of a text than that tells nothing
 _QUARTERS = 4  # of a token: they add up over lines, where tokens would be rounded up on each
 _MONTHS = (
@@ -41,7 +44,7 @@ def from_episodes(episodes: Iterable[Episode]) -> list[Evidence]:
 
 def folded(text: str) -> str:
     """A text's lines with all but the first indented, so that none of them starts a line of the context."""
-    return _INDENT.join(line.strip() for line in text.splitlines() if line.strip())
+    return _INDENT.join(line.strip() for line in text.translate(_CONTROLS).splitlines() if line.strip())
 
 
 #: Characters at the end of a chunk that the next one must begin with to be taken for its continuation; chunks repeat
@@ -245,12 +248,17 @@ def _joined(items: Sequence[Evidence]) -> str:
     return text
 
 
+def _name(speaker: str) -> str:
+    """A speaker's name as it may start a line: on one line, and not with a mark that makes a heading or a block."""
+    return re.sub(r"^\W+", "", " ".join(speaker.translate(_CONTROLS).split()))
+
+
 def _run(items: Sequence[Evidence], key: _Key | None) -> _Run:
     """Chunks of one text as a line, under the header that they belong under (or the one that is given)."""
     chunk, episode = items[0].chunk, items[0].episode
     day = f"{chunk.timestamp.day} {_MONTHS[chunk.timestamp.month - 1]} {chunk.timestamp.year}"
     text = folded(_joined(items))
-    name = " ".join((chunk.speaker or "").split())
+    name = _name(chunk.speaker or "")
     if not _in_conversation(items[0]):
         mark = f"[{episode.type}]" if episode.type == "fact" else f"[{episode.type}, {day}]"
         line = f"{mark} {name}: {text}" if name else f"{mark} {text}"

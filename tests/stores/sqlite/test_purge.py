@@ -13,7 +13,7 @@ from byheart.errors import ResidueError, StoreBusyError
 from byheart.stores.base import EpisodeRow, MemoryRow
 from byheart.stores.sqlite import SQLiteStore
 from byheart.stores.sqlite.connection import execute
-from byheart.testing.stores import AGENT, ALICE, BOB, NOON, assert_terms_exact, index_of, texts_of
+from byheart.testing.stores import AGENT, ALICE, BOB, NOON, assert_terms_exact, episode_row, index_of, texts_of
 
 pytestmark = pytest.mark.anyio
 
