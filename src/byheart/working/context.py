@@ -21,7 +21,7 @@ from byheart.types import Chunk, Episode, Evidence, Hit, Scope
 HEADER = "## Relevant Memories"
 _INDENT = "\n    "
 #: Control characters are nothing to read, and a terminal might obey them.
-_CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 133), *range(134, 160)))
+_CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 133), *range(134, 160)), " ")
 _LEAST_CUT = 40  # characters; less of a text than that tells nothing
 _QUARTERS = 4  # of a token: they add up over lines, where tokens would be rounded up on each
 _MONTHS = (
