@@ -28,7 +28,7 @@ check: setup
 
 test: check
 	$(BIN)/coverage erase
-	COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml $(BIN)/coverage run -m pytest
+	$(BIN)/coverage run -m pytest -n 2
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
