@@ -1,6 +1,7 @@
 """C2, N13: each command, its exit code, its plain form and its JSON. They run in this process, on a real store."""
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from byheart import cli
 from byheart.blocks import memory_block_schema
+from byheart.cli.output import bar
 
 
 @dataclass
@@ -55,11 +57,10 @@ def test_remember_and_recall(byheart: Byheart) -> None:
     assert hit["chunk"]["text"] == "The spare key is under the blue pot."
     assert set(hit["terms"]) == {"relevance", "importance", "recency"}
     lines = byheart("recall", "where is the spare key").splitlines()
-    rank, score, bar, when, who, text, episode = lines[0].split("\t")
+    rank, score, when, who, text, episode = lines[0].split("\t")
     assert (rank, when, who, text) == ("1", "2025-05-01 08:00", "Mara", "The spare key is under the blue pot.")
     assert episode == stored["id"]
     assert float(score) == pytest.approx(hit["score"], abs=5e-3)
-    assert bar.count("█") == round(float(score) * 10)
 
 
 def test_long_lines_are_not_cut_in_a_pipe(byheart: Byheart) -> None:
@@ -76,7 +77,11 @@ def test_explain_shows_the_sum_and_the_trace(byheart: Byheart) -> None:
     for words in ("x", "relevance", "importance", "recency", "asked:", "searched:", "candidates:", "milliseconds:"):
         assert words in printed
     [hit] = byheart.json("recall", "When does Harbourlight go live?")["results"]
-    assert all(f"{name} {value:.3f}" in printed for name, value in hit["trace"]["signals"].items())
+    for name, value in hit["trace"]["signals"].items():
+        adds = abs(hit["trace"]["contributions"].get(name, 0)) >= 0.0005
+        assert (f"   {name} {value:.3f}" in printed) == adds
+    assert max(len(line) for line in printed.splitlines() if " relevance + " in line) <= 80
+    assert hit["score"] == round(hit["score"], 6)
 
 
 def test_recall_filters_reach_the_memory(byheart: Byheart) -> None:
@@ -120,19 +125,23 @@ def test_recent_show_and_blocks(byheart: Byheart) -> None:
 
 
 def test_what_is_not_there_is_exit_code_1(byheart: Byheart) -> None:
+    byheart("remember", "one")
     assert "'ep_none'" in byheart.error("show", "ep_none", code=1)
     assert "'ep_none'" in byheart.error("forget", "ep_none", code=1)
     assert "'ep_none'" in byheart.error("tag", "add", "ep_none", "x", code=1)
     assert byheart.json("forget", "ep_none", code=1) == {"forgotten": {"ep_none": False}}
 
 
-def test_tags_forget_and_stats(byheart: Byheart) -> None:
+def test_tags_forget_and_stats(byheart: Byheart, tmp_path: Path) -> None:
     episode = byheart.json("remember", "The boiler is serviced in May.")["id"]
     assert set(byheart.json("tag", "add", episode, "b", "a")["tags"]) == {"a", "b"}
     assert byheart("tag", "remove", episode, "a") == f"{episode}: b\n"
     stats = byheart.json("stats")
     assert (stats["total_episodes"], stats["total_chunks"]) == (1, 1)
     assert "episodes\t1" in byheart("stats").splitlines()
+    assert f"kept in\t{tmp_path / 'store.db'}" in byheart("stats").splitlines()
+    assert stats["path"] == str(tmp_path / "store.db")
+    assert byheart.json("stats", "--url", "memory:")["path"] is None
     assert "tags\tb" in byheart("stats").splitlines()
     assert "boiler" in byheart.json("topics", "--top", "5")
     assert "boiler" in byheart("topics").splitlines()
@@ -192,12 +201,14 @@ def test_scopes_keep_to_themselves(byheart: Byheart) -> None:
         (["nonsense"], "nonsense"),
         (["stats", "--nonsense"], "--nonsense"),
         (["stats", "--url", "mysql://x"], "sqlite:///"),
+        (["recall", "x", "--session-scope", "s"], "--session-scope: needs --user"),
         (["ingest", "does/not/exist"], "does not exist"),
         (["ingest", ".", "--format", "novel"], "chatgpt"),
         (["ingest", ".", "--batch", "0"], "batch"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(byheart: Byheart, arguments: list[str], words: str) -> None:
+    byheart("remember", "one")
     assert words in byheart.error(*arguments, code=2)
 
 
@@ -231,12 +242,69 @@ def test_a_terminal_gets_a_table_with_bars_and_marked_words(byheart: Byheart, mo
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
     printed = byheart("recall", "where is the key")
-    assert "score" in printed
     assert "█" in printed
     assert "\x1b[1;33mkey\x1b[0m" in printed
     plain = byheart("recall", "where is the key", "--no-color")
     assert "\x1b[1mkey\x1b[0m" in plain
     assert "33m" not in plain
+
+
+LONG = "The inventory lists " + ", ".join(f"item {number}" for number in range(60)) + "."
+
+
+def test_an_episode_is_a_line_and_its_id_below_in_a_narrow_terminal(
+    byheart: Byheart, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    episode = byheart.json("remember", LONG, "--type", "conversation")["id"]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    heading, line, below = [re.sub(r"\x1b\[[0-9;]*m", "", each) for each in byheart("recent").splitlines()]
+    assert heading.split() == ["when", "type", "text,", "id"]
+    assert "The inventory lists item 0, item 1" in line
+    assert line.rstrip().endswith("…")
+    assert below.strip() == episode
+    assert max(map(len, (heading, line, below))) <= 80
+    hit = [re.sub(r"\x1b\[[0-9;]*m", "", each).strip() for each in byheart("recall", "inventory").splitlines()]
+    assert hit[-1] == episode
+    assert " ".join(hit[1:-1]) == LONG
+
+
+def test_scores_that_print_alike_have_the_same_bar() -> None:
+    assert bar(0.5496) == bar(0.5504)
+    assert [bar(share).count("█") for share in (-1, 0, 0.26, 1, 2)] == [0, 0, 3, 10, 10]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["recall", "x"], ["context", "x"], ["recent"], ["show", "x"], ["stats"], ["topics"], ["forget", "x"],
+        ["tag", "add", "x", "y"], ["tag", "remove", "x", "y"], ["doctor"], ["purge"], ["prune", "--keep", "1"],
+        ["clear", "--yes"],
+    ],
+)  # fmt: skip
+def test_a_mistyped_agent_makes_no_memory(byheart: Byheart, tmp_path: Path, arguments: list[str]) -> None:
+    url = f"sqlite:///{tmp_path.as_posix()}/folder/"
+    said = byheart.error(*arguments, "--url", url, "--agent", "typo", code=1)
+    assert said.startswith(f"error: no memory of agent 'typo' at {tmp_path / 'folder' / 'typo-'}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mistyped_agent_is_told_whose_files_are_there(byheart: Byheart, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    url = f"sqlite:///{folder.as_posix()}/"
+    byheart("remember", "one", "--url", url, "--agent", "ann")
+    [there] = [each.name for each in folder.iterdir() if each.suffix == ".db"]
+    before = set(folder.iterdir())
+    assert byheart.error("recent", "--url", url, "--agent", "typo", code=1).endswith(f"there: {there}\n")
+    assert set(folder.iterdir()) == before
+    for number in range(7):
+        (folder / f"zoe-{number}.db").touch()
+    said = byheart.error("recent", "--url", url, "--agent", "typo", code=1)
+    assert said.endswith("zoe-3.db, ...\n")
+    assert said.count(".db") == 6
+    said = byheart.error("stats", "--agent", "typo", code=1)
+    assert said == f"error: no memory of agent 'typo' at {tmp_path / 'store.db'}\n"
 
 
 def test_help_and_version(byheart: Byheart) -> None:

@@ -2,11 +2,14 @@
 
 import json
 import shlex
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
 from byheart import cli
+from byheart.cli.demo import program
 from byheart.sample import load_conversation, load_questions
 
 
@@ -16,11 +19,13 @@ def test_a_kept_demo_can_be_asked_what_it_suggests(tmp_path: Path, capsys: pytes
     assert cli.run(["demo", "--keep", str(path)]) == 0
     printed = capsys.readouterr().out
     assert all(question.question in printed for question in load_questions())
-    assert all(words in printed for words in ("█", "score", "relevance", "Try next:"))
-    suggested = [line.split(maxsplit=1)[1] for line in printed.splitlines() if line.startswith("  byheart ")]
+    assert all(words in printed for words in (" relevance + ", "Try next:"))
+    suggested = printed.partition("Try next:\n")[2].splitlines()
+    called = program(shutil.which("byheart"), sys.argv[0])
     assert len(suggested) >= 4
     for line in suggested:
-        assert cli.run(shlex.split(line)) == 0, line
+        assert line.startswith(f"  {called} ")
+        assert cli.run(shlex.split(line.removeprefix(f"  {called} "))) == 0, line
     assert "Harbourlight" in capsys.readouterr().out
 
 
@@ -40,5 +45,15 @@ def test_the_demos_file_goes_unless_it_is_kept(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert cli.run(["demo", "--no-pause"]) == 0
-    assert "byheart demo --keep" in capsys.readouterr().out
+    printed = capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
+    called = program(shutil.which("byheart"), sys.argv[0])
+    monkeypatch.chdir(tmp_path)
+    for line in printed.partition("Try next:\n")[2].splitlines():
+        assert cli.run(shlex.split(line.removeprefix(f"  {called} "), comments=True)) == 0, line
+
+
+def test_what_to_try_next_is_called_as_a_shell_can_call_it() -> None:
+    assert program("/usr/bin/byheart", "x") == "byheart"
+    assert program(None, "/a folder/bin/byheart") == "'/a folder/bin/byheart'"
+    assert program(None, "/lib/byheart/cli/__main__.py") == f"{shlex.quote(sys.executable)} -m byheart.cli"

@@ -84,7 +84,15 @@ def test_dry_run_stores_nothing(folder: Path, tmp_path: Path, capsys: pytest.Cap
     report = ingest(capsys, folder, "--dry-run")
     assert (report["dry_run"], report["episodes_found"], report["parts_found"]) == (True, 2, 4)
     assert report["memories_added"] == 0
+    assert cli.run(["ingest", str(folder), "--dry-run"]) == 0
+    assert "stored\tnothing (dry run)" in capsys.readouterr().out.splitlines()
     assert not (tmp_path / "store.db").exists()
+
+
+def test_an_empty_file_is_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty.md").touch()
+    report = ingest(capsys, tmp_path / "empty.md")
+    assert (report["files"], report["skipped"]) == (0, {"empty": 1})
 
 
 def test_format_can_be_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

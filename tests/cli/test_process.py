@@ -47,11 +47,13 @@ def test_a_store_that_is_not_ours_is_exit_code_3_and_a_traceback_only_with_debug
 
 
 def test_nothing_found_is_exit_code_1() -> None:
+    run("remember", "one")
     assert run("show", "ep_none").returncode == 1
 
 
 @pytest.mark.parametrize(("command", "code"), [("remember - <&-", 2), ("stats >&-", 0), ("stats >&- 2>&-", 0)])
 def test_a_standard_stream_that_is_closed_leads_nowhere(command: str, code: int) -> None:
+    run("remember", "one")
     done = subprocess.run(
         ["/bin/sh", "-c", f'"$0" -m byheart.cli {command}', sys.executable], capture_output=True, check=False
     )
@@ -70,7 +72,10 @@ def test_a_closed_pipe_is_quiet() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
 def test_an_interrupt_is_quiet() -> None:
     reading, writing = os.pipe()
+    # A shell that runs in the background hands on that interrupts are ignored; a person's does not.
+    heard = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen([*BYHEART, "remember", "-"], stdin=reading, stderr=subprocess.PIPE)
+    signal.signal(signal.SIGINT, heard)
     os.write(writing, b"never finished")
     unread = array.array("i", [1])
     while unread[0] and process.poll() is None:  # until the command has begun to read

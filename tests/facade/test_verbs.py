@@ -156,6 +156,10 @@ async def test_the_context_fits_its_budget(memory: AgentMemory) -> None:
     assert "dark mode" not in recent
     tagged = await memory.build_context("invoice", tags=["preferences"])
     assert "Invoice" not in tagged
+    nothing = await memory.scoped(Scope.of_session("empty", "nobody")).build_context(
+        "quantum chromodynamics", tags=["x"]
+    )
+    assert nothing == ""
 
 
 async def test_recent_tagged_and_similar(memory: AgentMemory) -> None:

@@ -1,6 +1,7 @@
 """The packaged model: what its vectors are, long texts, batches, threads, and the wheel it comes in."""
 
 import hashlib
+import os
 import re
 import subprocess
 import sys
@@ -211,3 +212,11 @@ def test_the_wheel_is_the_same_each_time(tmp_path: Path) -> None:
         record = wheel.read("byheart_minilm-1.0.0.dist-info/RECORD").decode()
     assert sorted(re.findall(r"^[^,]+", record, re.MULTILINE)) == sorted(names)
     assert {"byheart_minilm/model.onnx", "byheart_minilm-1.0.0.dist-info/licenses/NOTICE"} <= set(names)
+
+
+def test_the_runtime_reports_nothing_to_its_maker(tmp_path: Path) -> None:
+    """Loading and using the model leaves no trace in the home folder, where onnxruntime would keep its telemetry."""
+    code = "import anyio; from byheart.models.minilm import MiniLM; anyio.run(MiniLM().embed, 'hello')"
+    env = {**os.environ, "HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    subprocess.run([sys.executable, "-c", code], env=env, check=True, cwd=tmp_path)
+    assert not (tmp_path / ".cache").exists()

@@ -1,6 +1,7 @@
 """The command that shows what byheart does, on a conversation that comes with it."""
 
 import shlex
+import shutil
 import sys
 import tempfile
 import time
@@ -103,29 +104,54 @@ def _show(out: Output, question: SampleQuestion, result: RecallResult, rank: int
     out.line(f"{question.question}  ({question.about})", "bold cyan")
     out.hits(result.results)
     if result.results:
-        explain_hit(out, result.results[0], result.trace.weights)
+        if rank and rank > 1:
+            out.line(f"   number {rank}, which holds the answer:", "dim")
+        explain_hit(out, result.results[(rank or 1) - 1], result.trace.weights)
     spent = sum(result.trace.timings_ms.values())
     where = f"the answer is number {rank}" if rank else f"the answer is not among the first {_SHOWN}"
+    if rank and "changed" in question.about and is_behind_older(result, rank):
+        where += ": an older decision ranks before it; corrections are to come"
     out.line(f"   {where}; {spent:.0f} ms\n", "green" if rank else "red")
 
 
+def is_behind_older(result: RecallResult, rank: int) -> bool:
+    """Whether a memory that is older than the one at `rank`, from 1, stands before it."""
+    answer = result.results[rank - 1].chunk
+    return any(hit.chunk.timestamp < answer.timestamp for hit in result.results[: rank - 1])
+
+
+def program(on_path: str | None, started_as: str) -> str:
+    """How a shell calls byheart: by its name if that is on the path, else as this run was called.
+
+    Args:
+        on_path: where the shell finds `byheart`, if it does.
+        started_as: the first word of this run's command line.
+    """
+    if on_path is not None:
+        return "byheart"
+    if Path(started_as).stem == "byheart":
+        return shlex.quote(started_as)
+    return f"{shlex.quote(sys.executable)} -m byheart.cli"
+
+
 def _say_next(out: Output, url: str | None) -> None:
+    name = program(shutil.which("byheart"), sys.argv[0])
     out.line("\nTry next:", "bold")
     if url is None:
         lines = [
-            "byheart demo --keep demo.db      # keeps this memory, to ask it more",
-            'byheart remember "The spare key is under the blue pot."',
-            'byheart recall "Where is the key?"',
-            "byheart ingest FOLDER            # your own chats, logs and documents",
+            "demo --keep demo.db     # keeps this memory, to ask it more",
+            'remember "The spare key is under the blue pot."',
+            'recall "Where is the key?"',
+            "ingest --dry-run .      # counts your own chats, logs and documents; without --dry-run takes them in",
         ]
     else:
         where = f"--agent {_AGENT} --url {shlex.quote(url)}"
         lines = [
-            f'byheart recall "When does Harbourlight go live?" --explain {where}',
-            f'byheart context "What should I get Pilar for her birthday?" {where}',
-            f'byheart remember "Mara is allergic to walnuts." --type fact {where}',
-            f"byheart recent {where}",
-            f"byheart stats {where}",
+            f'recall "When does Harbourlight go live?" --explain {where}',
+            f'context "What should I get Pilar for her birthday?" {where}',
+            f'remember "Mara is allergic to walnuts." --type fact {where}',
+            f"recent {where}",
+            f"stats {where}",
         ]
     for line in lines:
-        out.line(f"  {line}")
+        out.line(f"  {name} {line}")

@@ -69,7 +69,7 @@ class Pending:
     episode: NewEpisode
 
 
-@command(app)
+@command(app, creates=True)
 def ingest(
     session: Session,
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.", metavar="PATH...")],
@@ -118,15 +118,24 @@ def take_survey(paths: Sequence[Path], format_name: str | None) -> Survey:
             if isinstance(found, Skipped):
                 survey.skipped[found.why] += 1
                 continue
-            survey.files.append(found)
-            for record in read_or_report(found, format_name):
-                if isinstance(record, BadRecord):
-                    survey.bad.append(record)
-                else:
-                    survey.parts += len(record.parts)
-                    survey.formats[str(record.metadata["format"])] += len(record.parts)
-                    survey.episodes.add(record.key)
+            if _look_into(survey, found, format_name):
+                survey.files.append(found)
+            else:
+                survey.skipped["empty"] += 1
     return survey
+
+
+def _look_into(survey: Survey, path: Path, format_name: str | None) -> bool:
+    """Count what a file holds; whether it holds anything."""
+    records = 0
+    for records, record in enumerate(read_or_report(path, format_name), 1):  # noqa: B007 - counted to its end
+        if isinstance(record, BadRecord):
+            survey.bad.append(record)
+            continue
+        survey.parts += len(record.parts)
+        survey.formats[str(record.metadata["format"])] += len(record.parts)
+        survey.episodes.add(record.key)
+    return records > 0
 
 
 def _batches(files: Sequence[Path], format_name: str | None, size: int) -> Iterator[list[Pending]]:
@@ -200,6 +209,8 @@ def _report(out: Output, survey: Survey, outcome: Outcome, *, seconds: float, dr
             ("memories added", f"{outcome.memories}"),
             ("seconds", f"{seconds:.1f}" + (f" ({rate:.0f} memories/s)" if outcome.memories else "")),
         ]
+    else:
+        rows.append(("stored", "nothing (dry run)"))
     rows.append(("refused", f"{len(refused)}"))
     out.rows(("", ""), rows)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -21,12 +22,18 @@ from byheart.types import Hit
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 _MARKED = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 _BAR = 10
+_JSON_DIGITS = 6
 
 
 def plain(value: object) -> object:
-    """A value as JSON has it: dataclasses as objects of their fields, times as ISO 8601 in UTC with a `Z`."""
+    """A value as JSON has it: dataclasses as objects of their fields, times as ISO 8601 in UTC with a `Z`.
+
+    Numbers keep six digits after the point.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {each.name: plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+    if isinstance(value, float):
+        return round(value, _JSON_DIGITS)
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     if isinstance(value, Mapping):
@@ -42,8 +49,8 @@ def shown(text: str) -> str:
 
 
 def bar(share: float) -> str:
-    """A share from 0 to 1 as ten blocks."""
-    filled = round(max(0.0, min(1.0, share)) * _BAR)
+    """A share from 0 to 1 as ten blocks; shares that print alike, with three digits, have the same bar."""
+    filled = round(max(0.0, min(1.0, round(share, 3))) * _BAR)
     return "█" * filled + "░" * (_BAR - filled)
 
 
@@ -123,14 +130,46 @@ class Output:
         self._console.print(table)
 
     def hits(self, hits: Sequence[Hit]) -> None:
-        """Print hits, best first: rank, score with its bar, time, speaker, text, the episode's id."""
-        headings = ("#", "score", "", "when", "who", "memory")
+        """Print hits, best first: rank, score, time, speaker, text, the episode's id; a terminal adds a bar."""
+        if self.terminal:
+            for rank, hit in enumerate(hits, 1):
+                self.hit(rank, hit)
+            return
         rows: list[Sequence[str | Text]] = []
         for rank, hit in enumerate(hits, 1):
             chunk = hit.chunk
-            text = highlighted(hit)
-            named = Text(f"\n{shown(chunk.episode_id)}", "dim") if self.terminal else Text("")
-            row: list[str | Text] = [str(rank), f"{hit.score:.3f}", Text(bar(hit.score), "green"), day(chunk.timestamp)]
-            row += [chunk.speaker or "", text + named]
-            rows.append(row if self.terminal else [*row, chunk.episode_id])
-        self.rows(headings, rows)
+            row = [str(rank), f"{hit.score:.3f}", day(chunk.timestamp), chunk.speaker or "", chunk.text]
+            rows.append([*row, chunk.episode_id])
+        self.rows(("",) * 6, rows)
+
+    def hit(self, rank: int, hit: Hit) -> None:
+        """Print one hit over the whole width: what it is, its text, and its episode's id, which can be copied."""
+        chunk = hit.chunk
+        head = Text(f"{rank}. {hit.score:.3f} ")
+        if self.terminal:
+            head.append(f"{bar(hit.score)} ", "green")
+        head.append(f" {day(chunk.timestamp)}  {shown(chunk.speaker or '')}".rstrip())
+        self.line(head)
+        self.indented(highlighted(hit))
+        self.indented(Text(shown(chunk.episode_id), "dim"))
+
+    def episodes(self, rows: Iterable[tuple[str, str, str, str]]) -> None:
+        """Print episodes of an id, a time, a type and a text.
+
+        A terminal gets a line an episode, the text cut where the line ends, and the id below; a pipe gets it all.
+        """
+        if not self.terminal:
+            self.rows(("",) * 4, rows)
+            return
+        cells = [
+            (when, kind, Text(f"{shown(text)}\n", no_wrap=True, overflow="ellipsis").append(shown(name), "dim"))
+            for name, when, kind, text in rows
+        ]
+        self.rows(("when", "type", "text, id"), cells)
+
+    def indented(self, text: Text) -> None:
+        """Print a text three columns in; a terminal wraps it there."""
+        if self.terminal:
+            self._console.print(Padding(text, (0, 0, 0, 3)))
+        else:
+            sys.stdout.write(f"   {text.plain}\n")

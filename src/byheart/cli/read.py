@@ -1,10 +1,11 @@
 """The commands that read: recall, context, recent, show, stats, topics."""
 
+import dataclasses
 from typing import Annotated, cast
 
 import typer
 
-from byheart.cli.output import Output, bar, day
+from byheart.cli.output import Output, day
 from byheart.cli.session import NOT_FOUND, OK, Session, command, moment
 from byheart.types import EpisodeType, Hit, RecallTrace, Weights
 
@@ -12,6 +13,7 @@ Tags = Annotated[list[str] | None, typer.Option("--tag", help="Only with this ta
 Types = Annotated[list[str] | None, typer.Option("--type", help="Only of this type; several: of any of them.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", help="How many at most.")]
 
+_LEAST_SHOWN = 0.0005  # what adds less is printed as 0.000
 
 app = typer.Typer()
 
@@ -53,8 +55,7 @@ def recall(
         out.hits(result.results)
         return OK
     for rank, hit in enumerate(result.results, 1):
-        out.line(f"{rank}. {hit.score:.3f} {bar(hit.score)}  {day(hit.chunk.timestamp)}  {hit.chunk.speaker or ''}")
-        out.line(hit.chunk.text)
+        out.hit(rank, hit)
         explain_hit(out, hit, result.trace.weights)
         out.line()
     _explain_call(out, result.trace)
@@ -62,28 +63,38 @@ def recall(
 
 
 def explain_hit(out: Output, hit: Hit, weights: Weights) -> None:
-    """Print a hit's score as the sum it is, and what each signal said."""
+    """Print a hit's score as the sum it is, and what each signal said that added to the relevance."""
     terms = [
         (weights.relevance, hit.terms.relevance, "relevance"),
         (weights.importance, hit.terms.importance, "importance"),
         (weights.recency, hit.terms.recency, "recency"),
     ]
-    total = " + ".join(f"{weight:.2f} x {value:.3f} {name}" for weight, value, name in terms)
-    out.line(f"   score {hit.score:.3f} = {total}", "dim")
+    total = " + ".join(f"{_short(weight, 2)} x {_short(value, 3)} {name}" for weight, value, name in terms)
+    out.line(f"   {hit.score:.3f} = {total}", "dim")
     for name, value in hit.trace.signals.items():
+        added = hit.trace.contributions.get(name, 0.0)
+        if abs(added) < _LEAST_SHOWN:
+            continue
         rank = hit.trace.ranks.get(name)
-        added = hit.trace.contributions.get(name)
         rank_text = "" if rank is None else f", rank {rank}"
-        added_text = "" if added is None else f", adds {added:+.3f}"
-        out.line(f"   {name} {value:.3f}{rank_text}{added_text}", "dim")
+        out.line(f"   {name} {value:.3f}{rank_text}, adds {added:+.3f}", "dim")
     elsewhere = [f"{name}: {rank}" for name, rank in hit.trace.ranks.items() if name not in hit.trace.signals]
     if elsewhere:
         out.line(f"   rank in {', '.join(elsewhere)}", "dim")
-    others = {name: value for name, value in hit.trace.contributions.items() if name not in hit.trace.signals}
+    others = {
+        name: value
+        for name, value in hit.trace.contributions.items()
+        if name not in hit.trace.signals and abs(value) >= _LEAST_SHOWN
+    }
     if others:
         out.line(f"   adds: {', '.join(f'{name} {value:+.3f}' for name, value in others.items())}", "dim")
     if hit.matched_terms:
         out.line(f"   matched words: {', '.join(hit.matched_terms)}", "dim")
+
+
+def _short(value: float, digits: int) -> str:
+    """A share without its leading zero."""
+    return f"{value:.{digits}f}".removeprefix("0")
 
 
 def _explain_call(out: Output, trace: RecallTrace) -> None:
@@ -118,11 +129,8 @@ def recent(session: Session, limit: Limit = 10, kind: Types = None, tag: Tags = 
     if session.as_json:
         session.out.json(episodes)
         return OK
-    rows = [
-        (episode.id, day(episode.created_at), episode.type, str(episode.chunk_count), _start(episode.text))
-        for episode in episodes
-    ]
-    session.out.rows(("id", "when", "type", "memories", "text"), rows)
+    rows = [(episode.id, day(episode.created_at), episode.type, _start(episode.text)) for episode in episodes]
+    session.out.episodes(rows)
     return OK
 
 
@@ -163,10 +171,13 @@ def show(
 def stats(session: Session) -> int:
     """Count what is remembered."""
     counts = session.memory.get_stats()
+    path = session.path()
     if session.as_json:
-        session.out.json(counts)
+        fields = {each.name: getattr(counts, each.name) for each in dataclasses.fields(counts)}
+        session.out.json({**fields, "path": None if path is None else str(path)})
         return OK
     rows = [
+        ("kept in", "the process" if path is None else str(path)),
         ("episodes", f"{counts.total_episodes}"),
         ("memories", f"{counts.total_chunks}"),
         ("unique words", f"{counts.unique_words}"),

@@ -8,13 +8,16 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Concatenate, ParamSpec, cast
 
 import typer
 
 from byheart.cli.output import Output
+from byheart.config import load_settings
 from byheart.errors import ByheartError, ImportFormatError, InputError, MissingPartError
-from byheart.types import Scope
+from byheart.stores.urls import sqlite_path
+from byheart.types import Scope, checked_id
 
 if TYPE_CHECKING:
     from byheart.sync import Memory
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 _P = ParamSpec("_P")
 
 OK, NOT_FOUND, BAD_INPUT, STORE_TROUBLE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 3, 130, 141
+
+_SQLITE = "sqlite:"
+_NAMED = 5  # of the agents' files, where one was mistyped
 
 _SHARED = "Common options"
 _OPTIONS: dict[str, tuple[object, object]] = {
@@ -55,7 +61,11 @@ _OPTIONS: dict[str, tuple[object, object]] = {
 
 @dataclass
 class Session:
-    """One run of a command: its common options, its output, and the memory, which is opened when first asked for."""
+    """One run of a command: its common options, its output, and the memory, which is opened when first asked for.
+
+    Attributes:
+        creates: whether the command makes a memory where there is none; one that only looks must not.
+    """
 
     agent: str | None = None
     url: str | None = None
@@ -64,6 +74,7 @@ class Session:
     as_json: bool = False
     no_color: bool = False
     debug: bool = False
+    creates: bool = False
     out: Output = field(init=False)
     _memory: "Memory | None" = field(default=None, init=False)
 
@@ -77,15 +88,48 @@ class Session:
         Raises:
             ScopeError: a session without its user.
             StoreError: it cannot be opened.
+            typer.Exit: there is none, and this command makes none; standard error says so.
         """
         if self._memory is None:
-            self._memory = open_memory(self.agent, self.url, self.scope())
+            scope = self.scope()
+            if not self.creates:
+                self._require()
+            self._memory = open_memory(self.agent, self.url, scope)
         return self._memory
+
+    def path(self) -> Path | None:
+        """The file that the options name; None for a store that is no file.
+
+        Raises:
+            InputError: the URL or the agent's id is malformed.
+        """
+        agent, url = self._named()
+        return sqlite_path(url, agent).absolute() if url.startswith(_SQLITE) else None
+
+    def _named(self) -> tuple[str, str]:
+        """The agent and the URL, from the options or else from the environment."""
+        settings = load_settings()
+        agent = settings.agent if self.agent is None else self.agent
+        return checked_id("agent", agent), settings.url if self.url is None else self.url
+
+    def _require(self) -> None:
+        """Leave with one line on standard error if there is no memory: a mistyped agent must not make one."""
+        path = self.path()
+        if path is None or path.exists():
+            return
+        agent, url = self._named()
+        there = sorted(path.parent.glob("*.db")) if url.endswith("/") else []
+        names = ", ".join(each.name for each in there[:_NAMED]) + (", ..." if len(there) > _NAMED else "")
+        others = f"; the agents' files there: {names}" if there else ""
+        self.out.remark(f"error: no memory of agent {agent!r} at {path}{others}")
+        raise typer.Exit(NOT_FOUND)
 
     def scope(self) -> Scope:
         """Whose memory the options name: the agent's own, a user's, or a session's."""
         if self.session_scope is not None:
-            return Scope.of_session(self.session_scope, self.user or "")
+            if self.user is None:
+                raise InputError("--session-scope", "needs --user", "add --user NAME: a session belongs to a user")
+            return Scope.of_session(self.session_scope, self.user)
         return Scope.app() if self.user is None else Scope.of_user(self.user)
 
     def close(self) -> None:
@@ -101,17 +145,17 @@ def open_memory(agent: str | None, url: str | None, scope: Scope | None = None) 
 
 
 def command(
-    app: typer.Typer, name: str | None = None
+    app: typer.Typer, name: str | None = None, *, creates: bool = False
 ) -> Callable[[Callable[Concatenate[Session, _P], int | None]], Callable[..., None]]:
     """Make a function a command: it gains the common options, is given a `Session`, and its errors become exit codes.
 
-    The function answers with an exit code, or None for 0.
+    The function answers with an exit code, or None for 0. With `creates` it makes a memory where there is none.
     """
 
     def decorate(function: Callable[Concatenate[Session, _P], int | None]) -> Callable[..., None]:
         @functools.wraps(function)
         def run(*args: object, **given: object) -> None:
-            session = Session(**{option: given.pop(option) for option in _OPTIONS})  # type: ignore[arg-type]
+            session = Session(**{option: given.pop(option) for option in _OPTIONS}, creates=creates)  # type: ignore[arg-type]
             raise typer.Exit(_guarded(session, functools.partial(function, session, *args, **given)))  # type: ignore[arg-type]
 
         own = list(inspect.signature(function).parameters.values())[1:]

@@ -14,7 +14,7 @@ tag_app = typer.Typer(help="Add tags to an episode, or remove them.")
 app.add_typer(tag_app, name="tag")
 
 
-@command(app)
+@command(app, creates=True)
 def remember(
     session: Session,
     text: Annotated[str, typer.Argument(help="What to remember; `-` reads it from standard input.")],

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
+# onnxruntime reports on its host to its maker unless this is set before it is loaded. Nothing of ours reads it.
+os.putenv("ORT_DISABLE_TELEMETRY", "1")
+
 import anyio.to_thread
 import numpy as np
 import onnxruntime  # pyright: ignore[reportMissingTypeStubs]

@@ -32,6 +32,10 @@ _HIGHLIGHTS = 2
 _WEIGHTS = Weights()
 
 
+#: What a memory's relevance must exceed to be given to a model: below it, nothing speaks for the memory.
+LEAST_RELEVANCE = 0.001
+
+
 class Retriever:
     """Finds memories. One for each store; it keeps the search arrays of the partitions that were read.
 
@@ -106,7 +110,7 @@ class Retriever:
         max_tokens: int,
         now: datetime,
     ) -> list[Evidence]:
-        """The memories that a context of `max_tokens` is made of: more than fit, best first.
+        """The memories that a context of `max_tokens` is made of: more than fit, best first, none that is irrelevant.
 
         Raises:
             EmbedderError: the query could not be embedded.
@@ -117,7 +121,11 @@ class Retriever:
         async with self._reached(scope, filter, now) as reaches:
             ranked = await to_thread.run_sync(lambda: search(reaches, asked, weights, depth=depth, now=now))
         found = await self._read(reaches, ranked, min(depth, len(ranked.seqs)))
-        return [Evidence(memory.chunk, memory.episode, float(ranked.score[place])) for place, memory in found]
+        return [
+            Evidence(memory.chunk, memory.episode, float(ranked.score[place]))
+            for place, memory in found
+            if ranked.relevance[place] > LEAST_RELEVANCE
+        ]
 
     async def similar(
         self,

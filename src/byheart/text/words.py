@@ -21,8 +21,9 @@ _MAX_PARTS = 8  # a word of more parts than that is a key or a hash, whose parts
 
 #: Single letters may be followed by `#`, words by `++`: C#, F#, C++, Notepad++.
 _SIGNS = r"(?:(?:(?<=(?<![A-Za-z0-9_])[A-Za-z])#|(?<=[A-Za-z])\+\+)(?![+#]))?"
+# The group is not possessive: Python before 3.11.5 matches a possessive group with a look-behind in it wrongly.
 ASCII_WORD = re.compile(
-    r"[A-Za-z0-9_]++(?:(?:(?<=[A-Za-z])['.](?=[A-Za-z])|(?<=[0-9])['.,](?=[0-9]))[A-Za-z0-9_]++)*+" + _SIGNS
+    r"[A-Za-z0-9_]++(?:(?:(?<=[A-Za-z])['.](?=[A-Za-z])|(?<=[0-9])['.,](?=[0-9]))[A-Za-z0-9_]++)*" + _SIGNS
 )
 _UNSPACED = {
     "han": r"[\p{Han}〆]",
