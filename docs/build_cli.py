@@ -26,7 +26,7 @@ what stays inside one session.
 | exit code | what |
 |---|---|
 | 0 | it went well |
-| 1 | not found, or a check failed |
+| 1 | not found (also: no memory where a command looks for one), or a check failed |
 | 2 | the input is wrong: one line says which field, what is wrong and what to do |
 | 3 | the store or the embedder cannot do it |
 """

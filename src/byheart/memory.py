@@ -104,7 +104,7 @@ class AgentMemory:
         return memory
 
     async def close(self) -> None:
-        """Let go of the store's files and threads; every scoped view of it is closed too."""
+        """Let go of the store's files and threads, for every scoped view too; a later call opens it again."""
         await self._engine.close()
 
     async def __aenter__(self) -> Self:

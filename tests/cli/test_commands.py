@@ -201,7 +201,7 @@ def test_scopes_keep_to_themselves(byheart: Byheart) -> None:
         (["nonsense"], "nonsense"),
         (["stats", "--nonsense"], "--nonsense"),
         (["stats", "--url", "mysql://x"], "sqlite:///"),
-        (["recall", "x", "--session-scope", "s"], "--session-scope: needs --user"),
+        (["recall", "x", "--session-scope", "s"], "user: --session-scope needs --user"),
         (["ingest", "does/not/exist"], "does not exist"),
         (["ingest", ".", "--format", "novel"], "chatgpt"),
         (["ingest", ".", "--batch", "0"], "batch"),

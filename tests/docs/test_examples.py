@@ -1,7 +1,6 @@
 """Every code block of the documentation runs.
 
-Python blocks run as programs; `bash` blocks run line by line in the same folder, so a page may build on what it did
-before. A `make` target is asked for without being run; what a `pip install` line names must be something we publish.
+Python blocks run as programs; `bash` blocks run as scripts in the same folder, so a page may build on what it did before. A `make` target is asked for without being run; what a `pip install` line names must be something we publish.
 """
 
 import os
@@ -38,7 +37,8 @@ def run(command: list[str], folder: Path) -> None:
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
-def run_line(line: str, folder: Path) -> None:
+def is_checked(line: str) -> bool:
+    """Check a line that is not run as it stands; False for one that is."""
     words = line.split()
     if words[0] == "make":
         subprocess.run(["make", "-n", words[1]], cwd=ROOT, check=True, capture_output=True)
@@ -49,8 +49,15 @@ def run_line(line: str, folder: Path) -> None:
             assert not extras or set(extras.split(",")) <= set(PROJECT["optional-dependencies"])
     elif words[:2] == ["python", "-m"] and words[2] == "benchmarks":
         run([sys.executable, "-m", "benchmarks", words[3], "--help"], ROOT)
-    elif words[0] not in {"git", "cd"}:
-        run(["bash", "-euo", "pipefail", "-c", line], folder)
+    else:
+        return words[0] in {"git", "cd"}
+    return True
+
+
+def run_block(code: str, folder: Path) -> None:
+    lines = [line for line in code.replace("\\\n", " ").splitlines() if line.strip() and not line.startswith("#")]
+    script = [line for line in lines if not is_checked(line)]
+    run(["bash", "-euo", "pipefail", "-c", "\n".join(script)], folder)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -60,9 +67,13 @@ def test_every_block_runs(page: Path, tmp_path: Path) -> None:
         if language == "python":
             run([sys.executable, "-c", code], tmp_path)
         elif language == "bash":
-            for line in code.replace("\\\n", " ").splitlines():
-                if line.strip() and not line.startswith("#"):
-                    run_line(line, tmp_path)
+            run_block(code, tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    assert not [target for target in targets if not (page.parent / target).exists()]
 
 
 def test_no_block_goes_without_a_language() -> None:

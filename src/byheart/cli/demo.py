@@ -109,9 +109,10 @@ def _show(out: Output, question: SampleQuestion, result: RecallResult, rank: int
         explain_hit(out, result.results[(rank or 1) - 1], result.trace.weights)
     spent = sum(result.trace.timings_ms.values())
     where = f"the answer is number {rank}" if rank else f"the answer is not among the first {_SHOWN}"
+    out.line(f"   {where}; {spent:.0f} ms", "green" if rank else "red")
     if rank and "changed" in question.about and is_behind_older(result, rank):
-        where += ": an older decision ranks before it; corrections are to come"
-    out.line(f"   {where}; {spent:.0f} ms\n", "green" if rank else "red")
+        out.line("   an older decision ranks before it; corrections are to come", "yellow")
+    out.line()
 
 
 def is_behind_older(result: RecallResult, rank: int) -> bool:
@@ -139,10 +140,10 @@ def _say_next(out: Output, url: str | None) -> None:
     out.line("\nTry next:", "bold")
     if url is None:
         lines = [
-            "demo --keep demo.db     # keeps this memory, to ask it more",
+            "demo --keep demo.db",
             'remember "The spare key is under the blue pot."',
             'recall "Where is the key?"',
-            "ingest --dry-run .      # counts your own chats, logs and documents; without --dry-run takes them in",
+            "ingest --dry-run .",
         ]
     else:
         where = f"--agent {_AGENT} --url {shlex.quote(url)}"
@@ -154,4 +155,4 @@ def _say_next(out: Output, url: str | None) -> None:
             f"stats {where}",
         ]
     for line in lines:
-        out.line(f"  {name} {line}")
+        out.line(f"  {name} {line}", whole=True)

@@ -103,11 +103,11 @@ class Output:
         text = json.dumps(plain(value), ensure_ascii=not unicode, indent=2)
         sys.stdout.write(_CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
 
-    def line(self, text: str | Text = "", style: str | None = None) -> None:
-        """Print a line, or a text of several; a terminal wraps it, a pipe gets it whole."""
+    def line(self, text: str | Text = "", style: str | None = None, *, whole: bool = False) -> None:
+        """Print a line, or a text of several; a terminal wraps it unless it must stay `whole`, a pipe never does."""
         content = Text(shown(text), style=style or "") if isinstance(text, str) else text
         if self.terminal:
-            self._console.print(content)
+            self._console.print(content, soft_wrap=whole)
         else:
             sys.stdout.write(f"{content.plain}\n")
 

@@ -128,7 +128,7 @@ class Session:
         """Whose memory the options name: the agent's own, a user's, or a session's."""
         if self.session_scope is not None:
             if self.user is None:
-                raise InputError("--session-scope", "needs --user", "add --user NAME: a session belongs to a user")
+                raise InputError("user", "--session-scope needs --user", "add --user NAME: a session belongs to a user")
             return Scope.of_session(self.session_scope, self.user)
         return Scope.app() if self.user is None else Scope.of_user(self.user)
 
