@@ -14,8 +14,8 @@ PAGE = Path(__file__).parent / "reference" / "api.md"
 HEAD = """# API
 
 Made from the docstrings by `docs/build_reference.py`. `Memory`, which `open_memory` returns, has the
-verbs of `AgentMemory`, blocking; every verb of `AgentMemory` but `scoped` is awaited. Ids in brackets, such as (C2), are
-[promises](../promises.md); the [glossary](../glossary.md) has the words.
+verbs of `AgentMemory`, blocking; every verb of `AgentMemory` but `scoped` is awaited. Ids in brackets, such as
+(C2), are [promises](../promises.md); the [glossary](../glossary.md) has the words.
 """
 
 

@@ -1,6 +1,7 @@
 """Every code block of the documentation runs.
 
-Python blocks run as programs; `bash` blocks run as scripts in the same folder, so a page may build on what it did before. A `make` target is asked for without being run; what a `pip install` line names must be something we publish.
+Python blocks run as programs; `bash` blocks run as scripts in the same folder, so a page may build on what it did
+before. A `make` target is asked for without being run; what a `pip install` line names must be something we publish.
 """
 
 import os
