@@ -137,7 +137,7 @@ async def _everything(store: Store, scope: Scope) -> object:
         [await store.get([scope], episode.id) is not None for episode in episodes],
         list(index),
         [memory.chunk for memory in await store.read(scope, [row.seq for row in index])],
-        await store.recent([scope], 3, ["fact", "event"], ["x"]),
+        [episode.id for episode in await store.recent([scope], 3, ["fact", "event"], ["x"])],
         list(await store.tagged(scope, ["x", "y"])),
         [await store.session_number(scope, session) for session in ("s", "s_", "none")],
         await store.known_parts(scope, KEYS),
